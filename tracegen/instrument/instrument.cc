@@ -245,7 +245,7 @@ void MakeEntry(KernelPass& pass) {
     llvm::Value* slot =
         builder.CreateLoad(pass.pointer(), builder.CreateConstInBoundsGEP1_64(pass.pointer(), entry->getArg(1), i - 1));
     llvm::Type* parameter = pass.kernel->getArg(i)->getType();
-    bool by_value = pass.result->parameters[i - 1].kind == ParameterKind::kByValue;
+    bool by_value = pass.unit.function->getArg(i - 1)->hasByValAttr();
     arguments.push_back(by_value ? builder.CreateAddrSpaceCast(slot, parameter)
                                  : static_cast<llvm::Value*>(builder.CreateLoad(parameter, slot)));
   }

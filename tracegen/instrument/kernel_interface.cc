@@ -8,6 +8,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Metadata.h"
 #include "llvm/IR/Module.h"
+#include "tracegen/program/static_program.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -37,6 +38,8 @@ absl::StatusOr<std::vector<KernelParameter>> DescribeParameters(const llvm::Func
   for (const llvm::Argument& argument : kernel.args()) {
     KernelParameter parameter;
     parameter.name = argument.getName().str();
+    parameter.any_argument =
+        argument.getParent()->getAttributes().hasParamAttr(argument.getArgNo(), kAnyArgumentAttribute);
     llvm::Type* type = argument.getType();
     if (argument.hasByValAttr()) {
       parameter.kind = ParameterKind::kByValue;

@@ -21,6 +21,7 @@ struct KernelParameter {
   uint32_t bytes = 0;
   uint32_t alignment = 1;
   bool floating_point = false;
+  bool any_argument = false;  // PTX tells the size only: whatever has this size is passed
 };
 
 // What a kernel was compiled for.

@@ -11,6 +11,7 @@
 #include "tracegen/instrument/kernel_pass.h"
 #include "tracegen/instrument/lower_float.h"
 #include "tracegen/instrument/lower_image.h"
+#include "tracegen/program/ptx_source/windows.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
@@ -336,7 +337,7 @@ bool LowerAssert(KernelPass& pass, llvm::CallInst* call) {
   return true;
 }
 
-static_assert(kSharedWindow == kSharedBase);
+static_assert(kSharedWindow == kSharedBase && kPtxSharedWindow == kSharedBase && kPtxConstantWindow == kConstantBase);
 
 absl::Status LowerInlineAssembly(KernelPass& pass, llvm::CallInst* call) {
   const std::string text = llvm::cast<llvm::InlineAsm>(call->getCalledOperand())->getAsmString();

@@ -120,6 +120,7 @@ absl::StatusOr<CanonicalModule> Canonicalize(std::unique_ptr<llvm::LLVMContext> 
   canonical.context = std::move(context);
   canonical.module = std::move(module);
   canonical.compiler = absl::StrCat("clang ", LLVM_VERSION_STRING);
+  canonical.target = target;
   std::string error;
   canonical.context->setDiagnosticHandler(std::make_unique<ErrorCollector>(&error));
   auto check = [&](absl::Status status) {

@@ -32,7 +32,7 @@ struct FlowInstruction {
   uint32_t id = 0;  // number of its IR instruction, 0 = none
 };
 
-enum class FlowEnd { kFallThrough, kConditional, kCall, kReturn, kExit };
+enum class FlowEnd { kFallThrough, kConditional, kWide, kCall, kReturn, kExit };
 
 // A range of instructions that control enters at the top and leaves at the bottom. May be empty.
 struct FlowNode {
@@ -41,6 +41,7 @@ struct FlowNode {
   FlowEnd end = FlowEnd::kFallThrough;
   int next = kNoNode;                // fall-through, unconditional target, or continuation of a call
   int taken = kNoNode;               // kConditional
+  std::vector<int> targets = {};     // kWide: by decision
   std::vector<std::string> callees;  // kCall: one, or all that a pointer can lead to
   bool indirect = false;             // kCall: through a pointer
 };

@@ -17,6 +17,7 @@
 #include "tracegen/program/control_flow.h"
 #include "tracegen/program/flow.h"
 #include "tracegen/program/link.h"
+#include "tracegen/program/linked_flow.h"
 #include "tracegen/program/prepare.h"
 #include "tracegen/ptx/ptx_parser.h"
 #include "traces/base/status_macros.h"
@@ -58,6 +59,8 @@ class ProgramBuilder {
         }
       }
     }
+    if (functions_[0].flow.is_kernel && MayMeetBarrier()) SeparateReturns(functions_[0].flow);
+    for (ProgramFunction& function : functions_) HEDDLE_RETURN_IF_ERROR(BuildGraph(function));
     FindCallsThatStay();
     for (ProgramFunction& function : functions_) Analyse(function);
     Number();
@@ -71,10 +74,27 @@ class ProgramBuilder {
 
  private:
   absl::Status AddFunction(const std::string& name) {
-    const PtxFunction* ptx = code_.Find(name);
-    if (ptx == nullptr) return absl::InternalError(absl::StrCat("the PTX has no function ", name));
     ProgramFunction function;
     function.ir = module_.module->getFunction(name);
+    HEDDLE_RETURN_IF_ERROR(module_.flows != nullptr ? TakeFlow(name, function) : ReadFlow(name, function));
+    index_[name] = static_cast<uint32_t>(functions_.size());
+    functions_.push_back(std::move(function));
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeFlow(const std::string& name, ProgramFunction& function) const {
+    const auto found = module_.flows->functions.find(name);
+    if (found == module_.flows->functions.end()) {
+      return absl::InternalError(absl::StrCat("the PTX has no function ", name));
+    }
+    function.flow = found->second.flow;
+    function.links = found->second.links;
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadFlow(const std::string& name, ProgramFunction& function) const {
+    const PtxFunction* ptx = code_.Find(name);
+    if (ptx == nullptr) return absl::InternalError(absl::StrCat("the PTX has no function ", name));
     uint32_t failed = 0;
     absl::StatusOr<FlowFunction> flow = BuildFlow(*ptx, code_.defined, code_.indirect, &failed);
     if (!flow.ok()) {
@@ -82,18 +102,10 @@ class ProgramBuilder {
     }
     function.flow = *std::move(flow);
     std::set<uint32_t> moved;
-    absl::Status status = LinkFunction(module_, *function.ir, function.flow, code_.by_number, &function.links, &moved);
-    if (!status.ok()) return status;
-    if (!moved.empty()) {
-      return absl::InternalError(
-          absl::StrCat(module_.Where(*moved.begin()), ": memory access without link to its PTX"));
-    }
-    std::set<std::string> seen;
-    if (function.flow.is_kernel && MayReachBarrier(name, seen)) SeparateReturns(function.flow);
-    if (status = BuildGraph(function); !status.ok()) return status;
-    index_[name] = static_cast<uint32_t>(functions_.size());
-    functions_.push_back(std::move(function));
-    return absl::OkStatus();
+    HEDDLE_RETURN_IF_ERROR(
+        LinkFunction(module_, *function.ir, function.flow, code_.by_number, &function.links, &moved));
+    if (moved.empty()) return absl::OkStatus();
+    return absl::InternalError(absl::StrCat(module_.Where(*moved.begin()), ": memory access without link to its PTX"));
   }
 
   // Calls of functions that neither return nor end the thread as it asks for: those that trap, or loop for ever.
@@ -125,21 +137,12 @@ class ProgramBuilder {
     function.hoistable = FindHoistable(function.flow, function.graph);
   }
 
-  // Whether the function, or one that it calls, has a barrier of the thread block.
-  bool MayReachBarrier(const std::string& name, std::set<std::string>& seen) const {
-    const PtxFunction* ptx = code_.Find(name);
-    if (ptx == nullptr || !seen.insert(name).second) return false;
-    for (const PtxRawBlock& block : ptx->blocks) {
-      for (const PtxInstruction& instruction : block.instructions) {
-        if (ClassifyOpcode(instruction.opcode).op == v1::OP_BARRIER) return true;
-        if (!absl::StartsWith(instruction.opcode, "call")) continue;
-        for (const std::string& operand : instruction.operands) {
-          if (MayReachBarrier(operand, seen)) return true;
-        }
-        const auto targets = code_.indirect.find(instruction.id);
-        if (targets == code_.indirect.end()) continue;
-        for (const std::string& target : targets->second) {
-          if (MayReachBarrier(target, seen)) return true;
+  // Whether the kernel, or a function that it may call, has a barrier of the thread block.
+  bool MayMeetBarrier() const {
+    for (const ProgramFunction& function : functions_) {
+      for (const FlowNode& node : function.flow.nodes) {
+        for (const FlowInstruction& instruction : node.instructions) {
+          if (instruction.opcode.op == v1::OP_BARRIER) return true;
         }
       }
     }
@@ -184,7 +187,11 @@ class ProgramBuilder {
         function.graph.returns[i] = !node.instructions.empty() && !node.instructions.back().cannot_return;
         continue;
       }
-      to.push_back(flow.Forward(node.next));
+      if (node.end == FlowEnd::kWide) {
+        for (const int target : node.targets) to.push_back(flow.Forward(target));
+      } else {
+        to.push_back(flow.Forward(node.next));
+      }
       if (node.end == FlowEnd::kConditional) to.push_back(flow.Forward(node.taken));
       if (std::find(to.begin(), to.end(), kNoNode) != to.end()) return Endless(function);
     }
@@ -236,6 +243,9 @@ class ProgramBuilder {
           break;
         case FlowEnd::kConditional:
           block->set_terminator(v1::BRANCH_CONDITIONAL);
+          break;
+        case FlowEnd::kWide:
+          block->set_terminator(v1::BRANCH_WIDE);
           break;
         case FlowEnd::kCall:
           block->set_terminator(node.indirect ? v1::CALL_INDIRECT : v1::CALL);

@@ -61,6 +61,11 @@ struct KernelUnit {
   KernelLinks links;
 };
 
+struct LinkedFlows;
+
+// Of a kernel's parameter: any argument of its size is one, as its type tells nothing more.
+inline constexpr char kAnyArgumentAttribute[] = "heddle-any-argument";
+
 // Where an instruction comes from; 0 = unknown.
 struct SourceLine {
   uint32_t file = 0;  // 1 + index in CanonicalModule::source_files
@@ -75,9 +80,13 @@ struct CanonicalModule {
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
   std::string ptx;
-  CodeIndex index;                        // of `module` and `ptx`
+  CodeIndex index;  // of `module` and `ptx`
+  // Of a module that came as PTX (ptx_source/lower_module.h): its functions with their links. Null otherwise: then both
+  // are found from `index`.
+  std::shared_ptr<const LinkedFlows> flows;
   std::vector<std::string> source_files;  // base names; Instruction.source_file counts from 1
-  std::string compiler;                   // such as "clang 19.1.7"
+  std::string compiler;                   // such as "clang 19.1.7", or "PTX 8.0"
+  std::string target;                     // such as "sm_70"
   std::vector<SourceLine> lines;          // of instruction number i at i - 1
   // Accesses that were made volatile so that the code generator keeps them where they are; the program's own are not
   // here.
@@ -95,6 +104,9 @@ struct CanonicalModule {
 // decision; each named with the source line.
 absl::StatusOr<CanonicalModule> Canonicalize(std::unique_ptr<llvm::LLVMContext> context,
                                              std::unique_ptr<llvm::Module> module, const std::string& target);
+
+// The module's PTX as a source for others: with the lines of the program's source, and without marks of ours.
+std::string SourcePtx(const CanonicalModule& module);
 
 // A function's name as written in the source, without namespace, template arguments and parameters.
 std::string BaseName(const std::string& mangled);

@@ -1,0 +1,24 @@
+// Functions of a module whose text was its source: their flow, with the links of their IR to it.
+#ifndef HEDDLE_TRACEGEN_PROGRAM_LINKED_FLOW_H_
+#define HEDDLE_TRACEGEN_PROGRAM_LINKED_FLOW_H_
+
+#include <map>
+#include <string>
+
+#include "tracegen/program/flow.h"
+#include "tracegen/program/link.h"
+
+namespace heddle::tracegen {
+
+struct LinkedFlow {
+  FlowFunction flow;
+  FunctionLinks links;
+};
+
+struct LinkedFlows {
+  std::map<std::string, LinkedFlow> functions;  // by name, all that have a body
+};
+
+}  // namespace heddle::tracegen
+
+#endif  // HEDDLE_TRACEGEN_PROGRAM_LINKED_FLOW_H_

@@ -1,0 +1,45 @@
+// PTX as the source: a module's text becomes canonical device code, and is itself the static program.
+//
+// What holds between the three:
+// * The static program is the text: its instructions with their opcodes and registers, block by block. Blocks stand in
+//   the order that all static programs have (reverse post-order, loops together). As everywhere, a jump to the next
+//   instruction is left out; so is what no thread can come to. Calls of functions that the text only declares are one
+//   instruction with the moves of their parameters in it.
+// * Every stretch of the text that control enters at its top and leaves at its bottom (a FlowNode) is one block of IR.
+//   Registers become values (LLVM's mem2reg and SROA); no pass moves, merges or removes a block or an access to memory.
+//   So links from IR to the text are made while lowering, not found afterwards.
+// * An instruction's accesses are one instruction of IR, which the recording stands in front of. Its debug line is the
+//   number of the PTX instruction; CanonicalModule::lines says which line of the source, or of the text, that is.
+//
+// Guards (@p) of what is no branch. A trace knows which way a thread goes, not which instructions it passes over:
+// * An instruction that only computes is executed by every thread; under a false guard it leaves its register as it
+// was.
+//   It counts as run, and reads its result's register besides.
+// * What accesses memory, waits for other threads, calls or ends the thread is a block of its own, entered by the
+//   threads whose guard holds: the block before it ends with a decision, 0 = the instruction, 1 = past it. Neighbours
+//   under the same guard share the block.
+// * Where such a decision has no instruction to stand behind (at a label, behind another guard) there is one more
+//   instruction, "nop.join": a static program has no empty blocks. The same is done with imported traces.
+#ifndef HEDDLE_TRACEGEN_PROGRAM_PTX_SOURCE_LOWER_MODULE_H_
+#define HEDDLE_TRACEGEN_PROGRAM_PTX_SOURCE_LOWER_MODULE_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "tracegen/program/static_program.h"
+#include "tracegen/ptx/syntax/module.h"
+
+namespace heddle::tracegen {
+
+// `name` stands for the module in messages, and for the source where the text has no .loc. `text` is what `module` was
+// parsed from. Errors: what is not known, or has no meaning yet, with its line and text; functions that are called and
+// neither defined nor known.
+absl::StatusOr<CanonicalModule> LowerPtx(const ptx::Module& module, std::string_view text, const std::string& name);
+
+// Parses and lowers.
+absl::StatusOr<CanonicalModule> ReadPtx(std::string_view text, const std::string& name);
+
+}  // namespace heddle::tracegen
+
+#endif  // HEDDLE_TRACEGEN_PROGRAM_PTX_SOURCE_LOWER_MODULE_H_
