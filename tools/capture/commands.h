@@ -27,6 +27,9 @@ int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> pr
 // heddle-capture --virtual-blocks FILE...: what VTW's wrapper costs the kernels of recipes or device code.
 int VirtualBlocksCommand(int argc, char** argv);
 
+// heddle-capture --emit-ptx RECIPE: writes the PTX of a recipe's kernels, which can be the source of another recipe.
+int EmitPtxCommand(int argc, char** argv);
+
 // heddle-capture --constants FILE: prints bytes and name of each __constant__ variable in device code (LLVM bitcode),
 // one per line, for heddle-nvcc.
 int ConstantsCommand(const std::string& path);

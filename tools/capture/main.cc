@@ -20,6 +20,9 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "--virtual-blocks") == 0) {
     return heddle::tracegen::VirtualBlocksCommand(argc - 1, argv + 1);
   }
+  if (argc > 1 && std::strcmp(argv[1], "--emit-ptx") == 0) {
+    return heddle::tracegen::EmitPtxCommand(argc - 1, argv + 1);
+  }
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--") != 0) continue;
     return CaptureApplicationCommand(i, argv, std::vector<std::string>(argv + i + 1, argv + argc));

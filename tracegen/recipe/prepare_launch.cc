@@ -13,6 +13,7 @@ namespace {
 using recipe::v1::Argument;
 
 std::string KindOf(const KernelParameter& parameter) {
+  if (parameter.any_argument) return absl::StrCat(parameter.bytes, " bytes");
   switch (parameter.kind) {
     case ParameterKind::kGlobalPointer:
     case ParameterKind::kConstantPointer:
@@ -89,6 +90,9 @@ bool Fits(const Argument& argument) {
 
 bool Matches(const Argument& argument, const KernelParameter& parameter) {
   bool floating = argument.kind_case() == Argument::kF32 || argument.kind_case() == Argument::kF64;
+  if (parameter.any_argument) {
+    return argument.kind_case() != Argument::kLocalBytes && BytesOf(argument) == parameter.bytes;
+  }
   switch (parameter.kind) {
     case ParameterKind::kGlobalPointer:
     case ParameterKind::kConstantPointer:

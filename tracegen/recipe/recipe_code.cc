@@ -2,14 +2,19 @@
 
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tracegen/frontend/compile.h"
+#include "tracegen/program/ptx_source/lower_module.h"
 #include "traces/base/sha256.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
+
+namespace fs = std::filesystem;
 
 absl::StatusOr<RecipeCode> RecipeCode::Compile(const RecipeFile& file) {
   const recipe::v1::Recipe& recipe = file.recipe;
@@ -17,6 +22,12 @@ absl::StatusOr<RecipeCode> RecipeCode::Compile(const RecipeFile& file) {
   const std::string source = file.Resolve(recipe.source());
   HEDDLE_ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(source));
   code.source_digest_ = HexSha256(text);
+  if (absl::EndsWith(source, ".ptx")) {
+    HEDDLE_ASSIGN_OR_RETURN(CanonicalModule canonical, ReadPtx(text, fs::path(source).filename().string()));
+    code.target_ = canonical.target;
+    code.canonical_ = std::make_unique<CanonicalModule>(std::move(canonical));
+    return code;
+  }
   CompileOptions options;
   options.defines.assign(recipe.define().begin(), recipe.define().end());
   for (const std::string& folder : recipe.include_dir()) options.include_dirs.push_back(file.Resolve(folder));
@@ -31,6 +42,8 @@ absl::StatusOr<RecipeCode> RecipeCode::Compile(const RecipeFile& file) {
   code.canonical_ = std::make_unique<CanonicalModule>(std::move(canonical));
   return code;
 }
+
+std::string RecipeCode::Ptx() const { return SourcePtx(*canonical_); }
 
 absl::Status RecipeCode::PlaceVariables(DeviceMemory& memory) {
   const auto allocate = [&memory](uint64_t bytes, const std::string& name) { return memory.Allocate(bytes, name); };

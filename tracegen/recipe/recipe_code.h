@@ -33,6 +33,8 @@ class RecipeCode {
   // Compiles the recipe's source. Errors: those of the compiler, and of what capture does not support.
   static absl::StatusOr<RecipeCode> Compile(const RecipeFile& recipe);
 
+  // The PTX of the code, as a source of its own.
+  std::string Ptx() const;
   // Gives the module's variables a place in memory, which must happen before kernels are made.
   absl::Status PlaceVariables(DeviceMemory& memory);
   // The kernel of launch `index`, made at the first call with its name in the recorded form, and `with_native` in the

@@ -353,6 +353,12 @@ class RecipeRun {
 
 }  // namespace
 
+absl::StatusOr<std::string> PtxOfRecipe(const std::string& recipe_path) {
+  HEDDLE_ASSIGN_OR_RETURN(const RecipeFile recipe, ReadRecipeFile(recipe_path));
+  HEDDLE_ASSIGN_OR_RETURN(const RecipeCode code, RecipeCode::Compile(recipe));
+  return code.Ptx();
+}
+
 absl::StatusOr<CaptureSummary> CaptureRecipe(const std::string& recipe_path, const CaptureOptions& options) {
   HEDDLE_ASSIGN_OR_RETURN(RecipeFile recipe, ReadRecipeFile(recipe_path));
   return RecipeRun(std::move(recipe), options).Run();

@@ -64,6 +64,9 @@ absl::StatusOr<recipe::v1::Recipe> ReadRecipe(const std::string& path);
 // recipe is left to CaptureRecipe.
 absl::Status CheckOutput(const std::string& recipe_path, const std::string& output);
 
+// The PTX of a recipe's kernels, as the source of another recipe. Errors: those of reading and compiling.
+absl::StatusOr<std::string> PtxOfRecipe(const std::string& recipe_path);
+
 // Compiles, runs and records. The file appears under its final name only when everything, checks included, succeeded.
 absl::StatusOr<CaptureSummary> CaptureRecipe(const std::string& recipe_path, const CaptureOptions& options);
 
