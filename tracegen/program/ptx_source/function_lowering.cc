@@ -20,6 +20,9 @@ using llvm::Value;
 using ptx::StateSpace;
 using Kind = ptx::Operand::Kind;
 
+// Of the arguments of all calls of a function: each of their words is a variable.
+constexpr uint64_t kMostParameterBytes = 1 << 20;
+
 // Instructions that leave nothing behind: one thread runs at a time, and what it writes is seen at once.
 bool DoesNothing(std::string_view op) {
   static constexpr std::string_view kNames[] = {"membar",    "fence",      "prefetch",      "prefetchu",
@@ -42,7 +45,8 @@ class Lowering {
         entry_(llvm::BasicBlock::Create(in.module.getContext(), "entry", function_)),
         end_of_entry_(new llvm::UnreachableInst(in.module.getContext(), entry_)),
         b_(end_of_entry_),
-        operands_(in, index, b_, end_of_entry_) {}
+        operands_(in, index, b_, end_of_entry_),
+        in_memory_(SymbolsInMemory(source_)) {}
 
   absl::Status Run() {
     operands_.registers().ChooseTypes();
@@ -67,6 +71,15 @@ class Lowering {
   // Parameters, results and local memory.
   absl::Status MakeVariables() {
     llvm::LLVMContext& context = in_.module.getContext();
+    uint64_t parameter_bytes = 0;
+    for (const ptx::Variable& variable : source_.variables) {
+      if (variable.space == StateSpace::kParam) parameter_bytes += variable.Bytes();
+    }
+    if (parameter_bytes > kMostParameterBytes) {
+      return absl::ResourceExhaustedError(absl::StrCat("PTX line ", source_.line, ": ", parameter_bytes,
+                                                       " bytes of arguments in one function; ", kMostParameterBytes,
+                                                       " are supported"));
+    }
     for (uint32_t i = 0; i < source_.parameters.size(); ++i) {
       HEDDLE_RETURN_IF_ERROR(MakeParameter(i));
     }
@@ -80,7 +93,7 @@ class Lowering {
       const ptx::Variable& variable = source_.variables[i];
       if (variable.space == StateSpace::kParam) {
         HEDDLE_ASSIGN_OR_RETURN(llvm::Type * type, PassedType(context, variable));
-        operands_.blocks[{ptx::SymbolKind::kLocal, i}] = NeedsMemory(source_, ptx::SymbolKind::kLocal, i)
+        operands_.blocks[{ptx::SymbolKind::kLocal, i}] = in_memory_.contains({ptx::SymbolKind::kLocal, i})
                                                              ? ParameterBlock(Memory(type, variable.Alignment()))
                                                              : ParameterBlock(operands_.registers(), type);
       } else if (variable.space == StateSpace::kLocal && variable.Bytes() > 0) {
@@ -119,8 +132,8 @@ class Lowering {
       return absl::OkStatus();
     }
     llvm::Type* type = argument->getType();
-    block = NeedsMemory(source_, ptx::SymbolKind::kParameter, i) ? ParameterBlock(Memory(type, variable.Alignment()))
-                                                                 : ParameterBlock(operands_.registers(), type);
+    block = in_memory_.contains({ptx::SymbolKind::kParameter, i}) ? ParameterBlock(Memory(type, variable.Alignment()))
+                                                                  : ParameterBlock(operands_.registers(), type);
     block.SetWhole(b_, argument);
     return absl::OkStatus();
   }
@@ -306,6 +319,7 @@ class Lowering {
   llvm::Instruction* end_of_entry_;
   llvm::IRBuilder<> b_;
   FunctionOperands operands_;
+  const SymbolSet in_memory_;
   std::vector<llvm::BasicBlock*> blocks_;  // by node; null for what control cannot come to
   int node_ = kNoNode;
   uint32_t position_ = 0;  // of the next access among those of the node
@@ -313,9 +327,10 @@ class Lowering {
 
 }  // namespace
 
-bool NeedsMemory(const ptx::Function& function, ptx::SymbolKind kind, uint32_t index) {
-  const auto names = [&](const ptx::Operand& operand) {
-    return operand.kind == Kind::kSymbol && operand.symbol == kind && operand.index == index;
+SymbolSet SymbolsInMemory(const ptx::Function& function) {
+  SymbolSet symbols;
+  const auto add = [&](const ptx::Operand& operand) {
+    if (operand.kind == Kind::kSymbol) symbols.emplace(operand.symbol, operand.index);
   };
   for (const ptx::Statement& statement : function.body) {
     const ptx::Instruction* instruction = statement.instruction();
@@ -323,12 +338,12 @@ bool NeedsMemory(const ptx::Function& function, ptx::SymbolKind kind, uint32_t i
     const bool moves =
         (instruction->opcode() == "ld" || instruction->opcode() == "st") && instruction->Space() == StateSpace::kParam;
     for (const ptx::Operand& operand : instruction->operands) {
-      if (names(operand)) return true;
+      add(operand);
       if (operand.kind == Kind::kAddress && moves) continue;
-      if (std::any_of(operand.elements.begin(), operand.elements.end(), names)) return true;
+      for (const ptx::Operand& element : operand.elements) add(element);
     }
   }
-  return false;
+  return symbols;
 }
 
 absl::Status LowerFunction(const ModuleContext& in, uint32_t index, const Layout& layout, llvm::DISubprogram* scope,

@@ -3,6 +3,8 @@
 #define HEDDLE_TRACEGEN_PROGRAM_PTX_SOURCE_FUNCTION_LOWERING_H_
 
 #include <cstdint>
+#include <set>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -18,8 +20,9 @@ namespace heddle::tracegen {
 absl::Status LowerFunction(const ModuleContext& in, uint32_t index, const Layout& layout, llvm::DISubprogram* scope,
                            FunctionLinks* links);
 
-// Whether a kernel's parameter has to lie in memory, because the text takes its address.
-bool NeedsMemory(const ptx::Function& function, ptx::SymbolKind kind, uint32_t index);
+// Parameters and parameter variables that have to lie in memory, because the text takes their addresses.
+using SymbolSet = std::set<std::pair<ptx::SymbolKind, uint32_t>>;
+SymbolSet SymbolsInMemory(const ptx::Function& function);
 
 }  // namespace heddle::tracegen
 

@@ -91,10 +91,11 @@ class ModuleLowering {
     llvm::LLVMContext& context = *canonical_.context;
     std::vector<llvm::Type*> types;
     std::vector<KernelParameterType> parameters;
+    const SymbolSet in_memory = SymbolsInMemory(source);
     for (uint32_t i = 0; i < source.parameters.size(); ++i) {
       HEDDLE_ASSIGN_OR_RETURN(
           KernelParameterType parameter,
-          KernelTypeOf(context, source.parameters[i], NeedsMemory(source, ptx::SymbolKind::kParameter, i)));
+          KernelTypeOf(context, source.parameters[i], in_memory.contains({ptx::SymbolKind::kParameter, i})));
       types.push_back(parameter.type);
       parameters.push_back(parameter);
     }

@@ -119,7 +119,9 @@ TEST_F(InstructionsTest, FloatingPoint) {
 
 TEST_F(InstructionsTest, VideoInstructions) {
   Expect({
-      {"vadd.s32.u32.s32.sat %r0, %r1.b0, %r2.h1, %r1;", 0},
+      {"vadd.s32.u32.s32.sat %r0, %r1.b0, %r2.h1;", static_cast<uint32_t>(0x78 + static_cast<int16_t>(0xdeed))},
+      {"vsub.u32.u32.u32.sat %r0, 3, 5;", 0},
+      {"vmax.u32.u32.u32 %r0.h1, 7, %r1.b1, %r2;", 0x56beef},
       {"vsub4.u32.u32.u32 %r0, 0x01020304, 0x01010101, 0;", 0x00010203},
       {"vadd2.s32.s32.s32.sat %r0, 0x7fff0001, 0x00010002, 0;", 0x7fff0003},
       {"vabsdiff4.u32.u32.u32.add %r0, 0x01020304, 0x04030201, 5;", 5 + 3 + 1 + 1 + 3},
