@@ -23,12 +23,12 @@ int EmitPtxCommand(int argc, char** argv) {
   } catch (const CLI::CallForHelp& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
-    Tell(absl::StrCat(error.what(), " (see heddle-capture --emit-ptx --help)"));
+    PrintMessage(absl::StrCat(error.what(), " (see heddle-capture --emit-ptx --help)"));
     return kWrongUsage;
   }
   const absl::StatusOr<std::string> ptx = PtxOfRecipe(recipe);
   if (!ptx.ok()) {
-    Tell(std::string(ptx.status().message()));
+    PrintMessage(std::string(ptx.status().message()));
     return kFailure;
   }
   if (output.empty()) {
@@ -39,7 +39,7 @@ int EmitPtxCommand(int argc, char** argv) {
   file << *ptx;
   file.close();
   if (file.good()) return 0;
-  Tell(absl::StrCat(output, ": cannot be written"));
+  PrintMessage(absl::StrCat(output, ": cannot be written"));
   return kFailure;
 }
 

@@ -59,7 +59,7 @@ class ProgramBuilder {
         }
       }
     }
-    if (functions_[0].flow.is_kernel && MayMeetBarrier()) SeparateReturns(functions_[0].flow);
+    if (functions_[0].flow.is_kernel && MayReachBarrier()) SeparateReturns(functions_[0].flow);
     for (ProgramFunction& function : functions_) HEDDLE_RETURN_IF_ERROR(BuildGraph(function));
     FindCallsThatStay();
     for (ProgramFunction& function : functions_) Analyse(function);
@@ -138,7 +138,7 @@ class ProgramBuilder {
   }
 
   // Whether the kernel, or a function that it may call, has a barrier of the thread block.
-  bool MayMeetBarrier() const {
+  bool MayReachBarrier() const {
     for (const ProgramFunction& function : functions_) {
       for (const FlowNode& node : function.flow.nodes) {
         for (const FlowInstruction& instruction : node.instructions) {

@@ -5,7 +5,7 @@
 //   the order that all static programs have (reverse post-order, loops together). As everywhere, a jump to the next
 //   instruction is left out; so is what no thread can come to. Calls of functions that the text only declares are one
 //   instruction with the moves of their parameters in it.
-// * Every stretch of the text that control enters at its top and leaves at its bottom (a FlowNode) is one block of IR.
+// * Every range of the text that control enters at its top and leaves at its bottom (a FlowNode) is one block of IR.
 //   Registers become values (LLVM's mem2reg and SROA); no pass moves, merges or removes a block or an access to memory.
 //   So links from IR to the text are made while lowering, not found afterwards.
 // * An instruction's accesses are one instruction of IR, which the recording stands in front of. Its debug line is the

@@ -11,9 +11,9 @@ namespace {
 using llvm::Value;
 using Kind = ptx::Operand::Kind;
 
-class Meetings {
+class WarpRendezvousTest {
  public:
-  explicit Meetings(StepContext& step) : step_(step), e_(step.e), b_(step.b), at_(step.at) {}
+  explicit WarpRendezvousTest(StepContext& step) : step_(step), e_(step.e), b_(step.b), at_(step.at) {}
 
   bool Run() {
     const std::string_view op = at_.opcode();
@@ -127,6 +127,6 @@ class Meetings {
 
 }  // namespace
 
-bool LowerMeeting(StepContext& step) { return Meetings(step).Run(); }
+bool LowerMeeting(StepContext& step) { return WarpRendezvousTest(step).Run(); }
 
 }  // namespace heddle::tracegen
