@@ -592,8 +592,8 @@ RandomProgram::Node RandomProgram::Convert() {
         s.r[d] = static_cast<uint32_t>(std::clamp(static_cast<int32_t>(s.r[a]), -128, 127));
       });
     case 7:
-      return Emit("cvt.s64.s16", absl::StrCat("%rd", d, ", %h", a),
-                  [=](State& s) { s.rd[d] = static_cast<uint64_t>(int64_t{static_cast<int16_t>(s.h[a])}); });
+      return Emit("cvt.s64.s8", absl::StrCat("%rd", d, ", %r", a),
+                  [=](State& s) { s.rd[d] = static_cast<uint64_t>(int64_t{static_cast<int8_t>(s.r[a])}); });
     default:
       return Emit("cvt.f32.f16", absl::StrCat("%f", d, ", %h", a),
                   [=](State& s) { s.f[d] = static_cast<float>(HalfToDouble(s.h[a])); });
