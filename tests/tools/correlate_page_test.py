@@ -33,7 +33,7 @@ class Page(CommandTest):
         done = heddle("correlate", "--hardware", folder, *traces, "-o", page)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.window.requests.clear()
-        self.window.complaints.clear()
+        self.window.errors.clear()
         self.window.size(1440, 3000)
         self.window.open(page)
         self.window.wait(OPEN)
@@ -66,7 +66,7 @@ class Page(CommandTest):
         kernels = self.texts("#kernels tbody tr")
         self.assertRegex(kernels[0], r"^spmv\s.*time$", "the worst first")
         self.assertRegex(kernels[4], r"^mandelbrot\s.*\(short\)")
-        self.assertEqual((self.window.requests, self.window.complaints), ([], []))
+        self.assertEqual((self.window.requests, self.window.errors), ([], []))
 
     def test_names_are_text_whatever_is_in_them(self):
         content = made_up_card.visit(json.loads(json.dumps(self.kernels)))
@@ -78,7 +78,7 @@ class Page(CommandTest):
         self.assertIn("</script><b>bold</b>", self.texts(".made-up")[0])
         self.assertIn("<svg onload=alert(2)>", " ".join(self.texts("#kernels tbody tr")))
         self.assertEqual(self.window.value("document.querySelectorAll('main img, main svg, main b').length"), 0)
-        self.assertEqual((self.window.requests, self.window.complaints), ([], []))
+        self.assertEqual((self.window.requests, self.window.errors), ([], []))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ namespace heddle::tools {
 
 // The structures of the policies, as their papers tabulate them, computed from their parameters and the core of
 // `machine`; with several policies also their sum. `policies`: a list as for --divergence, of any seams. Prints results
-// and complaints itself and returns the exit status.
+// and errors itself and returns the exit status.
 int ShowPolicyCost(const std::string& policies, const std::string& machine, bool json);
 
 }  // namespace heddle::tools
