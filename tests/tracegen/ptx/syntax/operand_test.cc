@@ -179,7 +179,7 @@ TEST(Operand, ModifiersFollowTheTable) {
   // In another order than the manual's, as producers write them; but types keep theirs.
   EXPECT_EQ(OneInstruction("vote.ballot.sync.b32 %r1, %p1, -1;")->Mnemonic(), "vote.ballot.sync.b32");
   EXPECT_EQ(OneInstruction("atom.add.release.gpu.u32 %r1, [%rd1], 1;")->form->op, trace::v1::OP_ATOMIC);
-  EXPECT_THAT(KernelError("cvt.f32.rn.s64 %rd1, %f1;"), HasSubstr("register %rd1"));
+  EXPECT_THAT(KernelError("cvt.f32.rn.s64 %rd1, %f1;"), HasSubstr("register %f1 has 32 bits"));
 }
 
 TEST(Operand, WhatAnInstructionIsAndSays) {
