@@ -35,6 +35,8 @@ if(HEDDLE_SANITIZE)
   target_compile_options(heddle_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
     -fno-omit-frame-pointer)
   target_link_options(heddle_options INTERFACE -fsanitize=address,undefined)
+  # GCC tells the code so, and Clang does not.
+  target_compile_definitions(heddle_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:__SANITIZE_ADDRESS__>)
 endif()
 if(HEDDLE_FUZZ)
   target_compile_options(heddle_options INTERFACE -fsanitize=fuzzer-no-link)
