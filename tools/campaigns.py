@@ -163,6 +163,12 @@ def campaigns(source, build):
         lambda: [Part("bounded_memory_full", ctest(build, "bounded_memory_full", "-C", "full"))],
     )
     campaign(
+        "hardware",
+        "visits to a card that a stand-in takes the place of, with every tool broken in every way",
+        [],
+        lambda: [Part("hardware_visit_test", ctest(build, "hardware_visit_test"), {"HEDDLE_ALL_VISITS": "1"})],
+    )
+    campaign(
         "kernels",
         "every kernel, not only some, in the loop over virtual blocks",
         built("virtual_blocks_test"),

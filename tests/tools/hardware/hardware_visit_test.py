@@ -29,6 +29,9 @@ LIMIT = 1200
 # Programs that heddle-nvcc has compiled take this for a setting of theirs.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "HEDDLE_CAPTURE"}
 
+# Each of these makes visits of its own; together they take minutes.
+in_campaign = unittest.skipUnless(os.environ.get("HEDDLE_ALL_VISITS"), "tools/campaign run hardware")
+
 
 def make_bundle(folder, *options):
     command = [TOOLS / "bundle", folder, "--build", BUILD, "--sizes", "tiny", "--jobs", "2", *options]
@@ -110,6 +113,7 @@ class VisitTest(unittest.TestCase):
 
     # --- the bundle
 
+    @in_campaign
     def test_bundle_is_deterministic(self):
         again = pathlib.Path(self.folder.name) / "again"
         done = make_bundle(again, "--kernels", KERNELS, "--applications", "vector_add|errors")
@@ -231,6 +235,7 @@ class VisitTest(unittest.TestCase):
         self.assertTrue(results["conditions"]["complete"])
         self.assertEqual(len(results["kernel"]), len(self.results["kernel"]))
 
+    @in_campaign
     def test_nearly_no_time(self):
         _, results = self.visit_with(self.output, minutes=0.151)
         self.assertFalse(results["conditions"]["complete"])
@@ -250,6 +255,7 @@ class VisitTest(unittest.TestCase):
 
     # --- tools that are missing or broken
 
+    @in_campaign
     def test_no_compiler(self):
         broken = pathlib.Path(self.folder.name) / "nvcc"
         broken.write_text("#!/bin/sh\necho 'error: no licence' >&2\nexit 1\n")
@@ -267,15 +273,18 @@ class VisitTest(unittest.TestCase):
             self.assertNotIn("counter", launch)
         self.assertTrue(results["conditions"]["complete"])
 
+    @in_campaign
     def test_no_profiler(self):
         self.expect_times_only(self.visit_with(self.output, tools={"ncu": "none"})[1], "ncu is not there")
 
     def test_profiler_without_permission(self):
         self.expect_times_only(self.visit_with(self.output, mode="permission")[1], "ERR_NVGPUCTRPERM")
 
+    @in_campaign
     def test_profiler_that_prints_no_table(self):
         self.expect_times_only(self.visit_with(self.output, mode="broken")[1], "printed no table")
 
+    @in_campaign
     def test_profiler_that_does_not_know_a_counter(self):
         name = "dram__bytes_read.sum"
         _, results = self.visit_with(self.output, mode=f"metric:{name}")
@@ -284,6 +293,7 @@ class VisitTest(unittest.TestCase):
         all_of_them = {counter["name"] for counter in self.kernel(self.results, "bfs")["launch"][0]["counter"]}
         self.assertEqual(all_of_them - counters, {name})
 
+    @in_campaign
     def test_profiler_with_a_line_per_counter(self):
         _, results = self.visit_with(self.output, mode="long")
         self.assertEqual(
@@ -291,6 +301,7 @@ class VisitTest(unittest.TestCase):
             [launch["counter"] for launch in self.kernel(self.results, "bfs")["launch"]],
         )
 
+    @in_campaign
     def test_profiler_that_loses_a_launch(self):
         _, results = self.visit_with(self.output, mode="short")
         # The test of the profiler has one launch, so it sees nothing.
@@ -310,6 +321,7 @@ class VisitTest(unittest.TestCase):
         self.assertIn("wrong output: run vector_add-tiny", said)
         self.assertTrue(self.kernel(results, "bfs")["output"][0]["right"])
 
+    @in_campaign
     def test_kernel_that_hangs(self):
         stuck = "{ volatile int going = 1; while (going != 0) going = (3 * going) | 1; "
         bundle, work = self.copied_bundle(
@@ -321,12 +333,14 @@ class VisitTest(unittest.TestCase):
         self.assertTrue(self.kernel(results, "bfs")["output"][0]["right"])
         self.assertTrue(self.kernel(results, "black_scholes")["launch"][0]["counter"])
 
+    @in_campaign
     def test_kernel_that_does_not_compile(self):
         bundle, work = self.copied_bundle("vector_add", lambda text: text + "\n#error no such luck\n")
         _, results = self.visit_with(self.output, "--work", work, bundle=bundle)
         self.assertIn("no such luck", self.why(results, f"kernel vector_add tiny {ON_CUDA}"))
         self.assertTrue(self.kernel(results, "bfs")["output"][0]["right"])
 
+    @in_campaign
     def test_contents_that_are_not_those_of_the_capture(self):
         bundle = pathlib.Path(self.folder.name) / "changed"
         shutil.copytree(self.bundle, bundle)
