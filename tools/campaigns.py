@@ -90,6 +90,21 @@ def campaigns(source, build):
     slices("parameters", "parameters at random, metrics, starvation, limits, on random programs", PARAMETERS, 20)
     slices("liveness", "12,000 machines in which everything is scarce run to their ends", LIVENESS, 30)
 
+    campaign(
+        "ptx",
+        "10,000 random PTX programs compute what plain C++ functions do, with and without recording",
+        built("ptx_source_random_test"),
+        lambda: [
+            Part(
+                f"programs from {first}",
+                [build / "tests" / "ptx_source_random_test", "--gtest_brief=1"],
+                {"HEDDLE_RANDOM_PTX": "500", "HEDDLE_RANDOM_PTX_SEED": str(first)},
+                {"programs": 500},
+            )
+            for first in range(1000, 11000, 500)
+        ],
+    )
+
     def preset(name, folder, *targets, options=()):
         return [
             ["cmake", "--preset", name, *options],
