@@ -70,7 +70,7 @@ TEST_F(InstructionsTest, IntegersAtTheirEdges) {
       {"dp2a.hi.s32.u32 %r0, 0x0002ffff, 0x03040506, 10;", 10 - 4 + 2 * 3},
       {"mov.b64 %rd1, {%r1, %r2}; mov.b64 {%r3, %r0}, %rd1;", kB},
       {"max.s16x2 %r0, 0x0001ffff, 0xffff0002;", 0x00010002},
-      {"setp.lo.s32 %p0, 1, -1; selp.u32 %r0, 1, 2, %p0;", 1},
+      {"setp.lo.u32 %p0, 1, -1; selp.u32 %r0, 1, 2, %p0;", 1},
       {"setp.gt.and.u32 %p0|%p1, 3, 2, !%p3; selp.u32 %r0, 1, 2, %p0; @%p1 add.u32 %r0, %r0, 8;", 1},
       {"lop3.b32 %r0, %r1, %r2, 0x0f0f0f0f, 0x1e;", kA ^ (kB | 0x0f0f0f0f)},
   });
