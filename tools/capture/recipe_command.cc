@@ -89,7 +89,8 @@ std::string CaptureHelp(const CLI::App& app) {
       "Records what every thread of CUDA or OpenCL kernels does into a trace file.\n"
       "Usage: heddle capture -o TRACE [OPTIONS] -- PROGRAM ARGUMENTS...   the kernels that a program launches\n"
       "       heddle capture -o TRACE [OPTIONS] RECIPE.textproto          kernels as a recipe launches them\n"
-      "       heddle capture --emit-ptx RECIPE.textproto                  the PTX of its kernels, to be used as a source\n"
+      "       heddle capture --emit-ptx RECIPE.textproto                  the PTX of its kernels, to be used as a "
+      "source\n"
       "       heddle capture --virtual-blocks FILES                       what VTW's loop over virtual thread blocks "
       "costs them\n",
       CLI::Formatter().make_groups(&app, CLI::AppFormatMode::Normal), ProgramOptionsHelp());

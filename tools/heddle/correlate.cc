@@ -29,7 +29,8 @@ class Correlate final : public Command {
         ->expected(1)
         ->take_all();
     command
-        .add_option("--divergence", arguments_.divergence, "How warps diverge; pdom, as docs/explanation/hardware.md says")
+        .add_option("--divergence", arguments_.divergence,
+                    "How warps diverge; pdom, as docs/explanation/hardware.md says")
         ->check(NotEmpty());
     command.add_option("--scheduler", arguments_.scheduler, "Which warp issues")->capture_default_str();
     command
@@ -59,12 +60,12 @@ class Correlate final : public Command {
   correlate::CorrelateArguments arguments_;
 };
 
-HEDDLE_COMMAND(Correlate, .name = "correlate", .place = 9,
-               .summary = "Replays beside what a graphics card measured, rung by rung",
-               .footer =
-                   "\nEvery kernel is replayed and compared on each rung: outputs, instructions, divergence, residency, "
-                   "coalescing, shared\nmemory, caches, time. docs/how-to/correlating.md shows how, "
-                   "docs/explanation/hardware.md says what follows.");
+HEDDLE_COMMAND(
+    Correlate, .name = "correlate", .place = 9, .summary = "Replays beside what a graphics card measured, rung by rung",
+    .footer =
+        "\nEvery kernel is replayed and compared on each rung: outputs, instructions, divergence, residency, "
+        "coalescing, shared\nmemory, caches, time. docs/how-to/correlating.md shows how, "
+        "docs/explanation/hardware.md says what follows.");
 
 }  // namespace
 }  // namespace heddle::tools

@@ -59,7 +59,8 @@ BlockStackPolicy::BlockStackPolicy(const DivergenceContext& context, const Optio
     : options_(options),
       is_jump_(context.program.instruction_count(), 0),
       counts_(counters),
-      stacks_(BlockStaticWarps(context.warp_size, context.max_threads, context.max_blocks), options.taken_first, counts_),
+      stacks_(BlockStaticWarps(context.warp_size, context.max_threads, context.max_blocks), options.taken_first,
+              counts_),
       unit_(options.wcu_cycles_per_warp) {
   for (const trace::Block& block : context.program.blocks()) {
     const Pc last = block.first + block.count - 1;
