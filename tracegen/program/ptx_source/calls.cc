@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "llvm/IR/Constants.h"
+#include "tracegen/program/ptx_source/callee.h"
 #include "tracegen/program/ptx_source/layout.h"
 #include "tracegen/program/ptx_source/libdevice.h"
 #include "tracegen/program/ptx_source/signature.h"

@@ -10,6 +10,7 @@
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "tracegen/program/ptx_source/ptx_error.h"
 #include "tracegen/program/ptx_source/signature.h"
 #include "traces/base/status_macros.h"
 

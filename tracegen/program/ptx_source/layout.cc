@@ -8,12 +8,12 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
 #include "tracegen/program/device_calls.h"
 #include "tracegen/program/prepare.h"
+#include "tracegen/program/ptx_source/callee.h"
 #include "tracegen/program/ptx_source/libdevice.h"
+#include "tracegen/program/ptx_source/ptx_error.h"
 #include "tracegen/ptx/opcode.h"
-#include "tracegen/ptx/syntax/print.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
@@ -23,7 +23,6 @@ namespace v1 = ::heddle::trace::v1;
 using ptx::Instruction;
 using ptx::StateSpace;
 using Kind = ptx::Operand::Kind;
-
 constexpr size_t kMostTargets = 256;  // a decision is recorded as one byte
 
 bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> list) {
@@ -495,50 +494,8 @@ class LayoutBuilder {
 
 }  // namespace
 
-PlaceTable::PlaceTable(const ptx::Module& module, const std::string& name) : module_(module), name_(name) {}
-
-uint32_t PlaceTable::FileIndex(const std::string& path) {
-  const std::vector<std::string> parts = absl::StrSplit(path, absl::ByAnyChar("/\\"));
-  const std::string& base = parts.back();
-  const auto found = std::find(source_files.begin(), source_files.end(), base);
-  if (found == source_files.end()) source_files.push_back(base);
-  return static_cast<uint32_t>(std::find(source_files.begin(), source_files.end(), base) - source_files.begin()) + 1;
-}
-
-uint32_t PlaceTable::Add(uint32_t line, const ptx::Location* loc) {
-  SourceLine place;
-  if (loc != nullptr && loc->source_line != 0) {
-    for (const ptx::SourceFile& file : module_.files) {
-      if (file.index == loc->file) place = {FileIndex(file.name), loc->source_line};
-    }
-  }
-  // In a text without .loc: of the text itself.
-  if (loc == nullptr) place = {FileIndex(name_), line};
-  lines.push_back(place);
-  return static_cast<uint32_t>(lines.size());
-}
-
 absl::StatusOr<Layout> LayOut(const ptx::Module& module, const ptx::Function& function, PlaceTable& places) {
   return LayoutBuilder(module, function, places).Build();
-}
-
-absl::Status PtxError(const ptx::Module& module, const ptx::Function& function, uint32_t line,
-                      const ptx::Instruction& instruction, absl::string_view what) {
-  return absl::UnimplementedError(
-      absl::StrCat("PTX line ", line, ": ", what, ": ", ptx::Print(module, function, instruction)));
-}
-
-const ptx::Function* CalleeOf(const ptx::Module& module, const ptx::Instruction& call) {
-  const ptx::Operand& callee = call.operands[1];
-  if (callee.kind != Kind::kSymbol) return nullptr;
-  uint32_t index = callee.index;
-  for (size_t steps = 0; steps <= module.aliases.size(); ++steps) {
-    const auto alias = std::find_if(module.aliases.begin(), module.aliases.end(),
-                                    [&](const ptx::Alias& entry) { return entry.function == index; });
-    if (alias == module.aliases.end()) break;
-    index = alias->aimed;
-  }
-  return &module.functions[index];
 }
 
 }  // namespace heddle::tracegen

@@ -4,13 +4,11 @@
 #define HEDDLE_TRACEGEN_PROGRAM_PTX_SOURCE_LAYOUT_H_
 
 #include <cstdint>
-#include <map>
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "tracegen/program/flow.h"
-#include "tracegen/program/static_program.h"
+#include "tracegen/program/ptx_source/place_table.h"
 #include "tracegen/ptx/syntax/module.h"
 
 namespace heddle::tracegen {
@@ -37,32 +35,9 @@ struct Layout {
   std::vector<LayoutNode> nodes;  // of flow.nodes
 };
 
-// What numbers of instructions mean, as CanonicalModule::lines and source_files have it.
-class PlaceTable {
- public:
-  PlaceTable(const ptx::Module& module, const std::string& name);
-  // The next number, for an instruction at `line` of the text and, if `loc` is not null, of its source.
-  uint32_t Add(uint32_t line, const ptx::Location* loc);
-
-  std::vector<SourceLine> lines;
-  std::vector<std::string> source_files;
-
- private:
-  uint32_t FileIndex(const std::string& path);
-  const ptx::Module& module_;
-  const std::string name_;
-};
-
 // Errors: shapes that a static program cannot have, with their line: barriers whose number is in a register and so on.
 // Indirect calls get no callees yet.
 absl::StatusOr<Layout> LayOut(const ptx::Module& module, const ptx::Function& function, PlaceTable& places);
-
-// "line 12: WHAT: THE TEXT".
-absl::Status PtxError(const ptx::Module& module, const ptx::Function& function, uint32_t line,
-                      const ptx::Instruction& instruction, absl::string_view what);
-
-// The function that a direct call goes to, aliases resolved; null for calls through registers.
-const ptx::Function* CalleeOf(const ptx::Module& module, const ptx::Instruction& call);
 
 }  // namespace heddle::tracegen
 
