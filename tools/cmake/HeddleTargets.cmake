@@ -58,12 +58,17 @@ add_library(heddle_library_headers OBJECT ${nothing})
 target_link_libraries(heddle_library_headers PRIVATE heddle_options protobuf::libprotobuf absl::status)
 target_precompile_headers(heddle_library_headers PRIVATE ${heddle_common_headers})
 
-# heddle_library(NAME SOURCES ... DEPS ...): a static library with the project's settings.
+# heddle_library(NAME SOURCES ... DEPS ... [HEADERS ...]): a static library with the project's settings. HEADERS are
+# compiled once, too, for this library alone.
 function(heddle_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;HEADERS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC heddle_options ${ARG_DEPS})
-  target_precompile_headers(${name} REUSE_FROM heddle_library_headers)
+  if(ARG_HEADERS)
+    target_precompile_headers(${name} PRIVATE ${heddle_common_headers} ${ARG_HEADERS})
+  else()
+    target_precompile_headers(${name} REUSE_FROM heddle_library_headers)
+  endif()
 endfunction()
 
 if(HEDDLE_TESTS)
