@@ -7,13 +7,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
-#include "tracegen/program/device_calls.h"
-#include "tracegen/program/prepare.h"
 #include "tracegen/program/ptx_source/callee.h"
-#include "tracegen/program/ptx_source/libdevice.h"
 #include "tracegen/program/ptx_source/ptx_error.h"
-#include "tracegen/ptx/opcode.h"
+#include "tracegen/program/ptx_source/static_instruction.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
@@ -27,30 +23,6 @@ constexpr size_t kMostTargets = 256;  // a decision is recorded as one byte
 
 bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> list) {
   return std::find(list.begin(), list.end(), word) != list.end();
-}
-
-// A name that says what a register holds, as those of LLVM's text do, with a number that is its own.
-std::string CanonicalName(const ptx::Function& function, uint32_t number) {
-  const ptx::Type& type = function.RegisterOf(number).type;
-  const char* kind = type.kind == ptx::TypeKind::kPredicate ? "%p"
-                     : type.bits == 128                     ? "%rq"
-                     : type.bits == 64                      ? (type.name == "f64" ? "%fd" : "%rd")
-                     : type.bits == 32                      ? (type.name == "f32" ? "%f" : "%r")
-                                                            : "%rs";
-  return absl::StrCat(kind, number);
-}
-
-// Registers that an operand names, in order.
-template <typename Visit>
-void ForEachRegister(const ptx::Operand& operand, const Visit& visit) {
-  if (operand.kind == Kind::kRegister) visit(operand);
-  for (const ptx::Operand& element : operand.elements) ForEachRegister(element, visit);
-}
-
-template <typename Visit>
-void ForEachSpecial(const ptx::Operand& operand, const Visit& visit) {
-  if (operand.kind == Kind::kSpecial) visit(operand.text);
-  for (const ptx::Operand& element : operand.elements) ForEachSpecial(element, visit);
 }
 
 class LayoutBuilder {
@@ -106,6 +78,8 @@ class LayoutBuilder {
     return PtxError(module_, function_, now_.line, instruction, what);
   }
 
+  TextPlace Place() const { return {module_, function_, now_.line, now_.id}; }
+
   FlowNode& node() { return layout_.flow.nodes[static_cast<size_t>(current_)]; }
 
   void StartNode() {
@@ -150,17 +124,6 @@ class LayoutBuilder {
         }
       }
     }
-  }
-
-  // The body's parameter variable that an access is about, if it is one.
-  std::optional<uint32_t> ParameterVariable(const Instruction& instruction) const {
-    if (!IsOneOf(instruction.opcode(), {"ld", "st"}) || instruction.Space() != StateSpace::kParam) return std::nullopt;
-    const ptx::Operand& address = instruction.operands[instruction.opcode() == "ld" ? 1 : 0];
-    if (address.elements.empty() || address.elements[0].kind != Kind::kSymbol ||
-        address.elements[0].symbol != ptx::SymbolKind::kLocal) {
-      return std::nullopt;
-    }
-    return address.elements[0].index;
   }
 
   // The statement of the call that a move of its parameters belongs to.
@@ -210,7 +173,7 @@ class LayoutBuilder {
     }
     if (op == "call") return AddCall(instruction);
     if (op == "brx") return AddWideBranch(instruction);
-    HEDDLE_ASSIGN_OR_RETURN(FlowInstruction flow, MakeFlow(instruction));
+    HEDDLE_ASSIGN_OR_RETURN(FlowInstruction flow, StaticInstruction(Place(), instruction));
     if (const std::optional<size_t> call = CallOf(instruction);
         call && !IsDevice(*function_.body[*call].instruction())) {
       AddStep(instruction, -1);
@@ -307,7 +270,7 @@ class LayoutBuilder {
     EndRun();
     const uint32_t label = branch.operands[0].index;
     if (!branch.guard && LeadsOn(label)) return absl::OkStatus();
-    HEDDLE_ASSIGN_OR_RETURN(FlowInstruction flow, MakeFlow(branch));
+    HEDDLE_ASSIGN_OR_RETURN(FlowInstruction flow, StaticInstruction(Place(), branch));
     Append(branch, std::move(flow));
     if (!branch.guard) {
       jumps_.push_back({current_, &FlowNode::next, label});
@@ -330,7 +293,7 @@ class LayoutBuilder {
       return Error(branch,
                    absl::StrCat("a branch with ", labels.size(), " targets; a trace tells ", kMostTargets, " apart"));
     }
-    HEDDLE_ASSIGN_OR_RETURN(FlowInstruction flow, MakeFlow(branch));
+    HEDDLE_ASSIGN_OR_RETURN(FlowInstruction flow, StaticInstruction(Place(), branch));
     Append(branch, std::move(flow));
     if (labels.size() == 1) {
       jumps_.push_back({current_, &FlowNode::next, labels[0]});
@@ -344,51 +307,33 @@ class LayoutBuilder {
 
   absl::Status AddCall(const Instruction& call) {
     const ptx::Function* callee = CalleeOf(module_, call);
-    FlowInstruction flow;
-    flow.mnemonic = call.Mnemonic();
-    flow.opcode = ClassifyOpcode(flow.mnemonic);
-    flow.id = now_.id;
-    for (const size_t list : {2u, 0u}) {  // arguments and results that are registers (PTX before 2.0)
-      ForEachRegister(call.operands[list], [&](const ptx::Operand& operand) {
-        (operand.written ? flow.dst : flow.src).push_back(CanonicalName(function_, operand.index));
-      });
-    }
-    if (callee == nullptr || callee->is_defined) {
-      if (callee != nullptr && callee->is_kernel) return Error(call, "a kernel calls a kernel");
-      if (callee == nullptr) flow.src.push_back(CanonicalName(function_, call.operands[1].index));
-      if (call.guard) flow.src.push_back(CanonicalName(function_, call.guard->index));
-      Append(call, std::move(flow));
-      node().end = FlowEnd::kCall;
-      node().indirect = callee == nullptr;
-      if (callee != nullptr) node().callees = {callee->name};
-      if (run_.guard != nullptr) {
-        EndRun();
-      } else {
-        pending_.emplace_back(current_, &FlowNode::next);
-        StartNode();
-      }
-      return absl::OkStatus();
-    }
-    const std::string& name = callee->name;
-    flow.mnemonic = absl::StrCat("call.", name);
-    flow.opcode = Opcode{};
-    flow.opcode.has_result = false;
-    if (IsFailureCall(name)) {
-      flow.opcode.op = v1::OP_EXIT;
-      flow.cannot_return = true;
+    return callee == nullptr || callee->is_defined ? AddDeviceCall(call, callee) : AddLibraryCall(call, *callee);
+  }
+
+  // `callee` is null for a call of what is in a register.
+  absl::Status AddDeviceCall(const Instruction& call, const ptx::Function* callee) {
+    if (callee != nullptr && callee->is_kernel) return Error(call, "a kernel calls a kernel");
+    Append(call, StaticCall(Place(), call, callee));
+    node().end = FlowEnd::kCall;
+    node().indirect = callee == nullptr;
+    if (callee != nullptr) node().callees = {callee->name};
+    if (run_.guard != nullptr) {
+      EndRun();
     } else {
-      std::optional<uint32_t> micro_ops = MathMicroOps(name);
-      if (!micro_ops) micro_ops = SystemCallMicroOps(name);
-      if (!micro_ops && !LibdeviceSignature(name).empty()) micro_ops = 1;
-      if (!micro_ops) return Error(call, ExplainUndefined(name));
-      flow.opcode.op = v1::OP_SFU;
-      flow.opcode.micro_ops = *micro_ops;
+      pending_.emplace_back(current_, &FlowNode::next);
+      StartNode();
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddLibraryCall(const Instruction& call, const ptx::Function& callee) {
+    HEDDLE_ASSIGN_OR_RETURN(FlowInstruction flow, StaticLibraryCall(Place(), call, callee));
     for (std::string& source : calls_.sources[now_.statement]) flow.src.push_back(std::move(source));
     if (call.guard) flow.src.push_back(CanonicalName(function_, call.guard->index));
+    const bool ends = flow.opcode.op == v1::OP_EXIT;
     Append(call, std::move(flow));
     calls_.placed[now_.statement] = {static_cast<size_t>(current_), node().instructions.size() - 1};
-    if (IsFailureCall(name)) {
+    if (ends) {
       node().end = FlowEnd::kExit;
       Leave();
     }
@@ -396,62 +341,10 @@ class LayoutBuilder {
   }
 
   void AddImplicitReturn() {
-    FlowInstruction flow;
-    flow.mnemonic = "ret";
-    flow.opcode.op = function_.is_kernel ? v1::OP_EXIT : v1::OP_RETURN;
-    flow.opcode.has_result = false;
-    now_.id = flow.id = places_.Add(function_.end_line, nullptr);
+    now_.id = places_.Add(function_.end_line, nullptr);
     node().end = function_.is_kernel ? FlowEnd::kExit : FlowEnd::kReturn;
-    node().instructions.push_back(std::move(flow));
+    node().instructions.push_back(StaticReturn(function_, now_.id));
     open_ = false;
-  }
-
-  absl::StatusOr<FlowInstruction> MakeFlow(const Instruction& instruction) {
-    FlowInstruction flow;
-    flow.mnemonic = instruction.Mnemonic();
-    flow.opcode = ClassifyOpcode(absl::StrReplaceAll(
-        flow.mnemonic, {{"::cta", ""}, {"::cluster", ""}, {"::entry", ""}, {"::func", ""}, {"::gpu", ""}}));
-    if (flow.opcode.op == v1::OP_UNKNOWN) flow.opcode.op = instruction.form->op;
-    if (flow.opcode.op == v1::OP_UNKNOWN) return Error(instruction, "PTX instruction that is not known");
-    flow.id = now_.id;
-    for (const ptx::Operand& operand : instruction.operands) {
-      ForEachRegister(operand, [&](const ptx::Operand& at) {
-        (at.written ? flow.dst : flow.src).push_back(CanonicalName(function_, at.index));
-      });
-      ForEachSpecial(operand, [&](std::string_view name) {
-        if (name == "%ctaid") flow.reads_block_index = true;
-        if (name.starts_with("%clock") || name.starts_with("%globaltimer") || name == "%smid") flow.reads_clock = true;
-      });
-    }
-    if (instruction.guard) {
-      flow.src.push_back(CanonicalName(function_, instruction.guard->index));
-      // What stays in a result's register where the guard is false is read, too.
-      for (const std::string& name : flow.dst) flow.src.push_back(name);
-    }
-    if (flow.opcode.op == v1::OP_BARRIER) HEDDLE_RETURN_IF_ERROR(ReadBarrier(instruction, &flow));
-    if (flow.opcode.space == v1::SPACE_PARAM && (flow.opcode.op == v1::OP_LOAD || flow.opcode.op == v1::OP_STORE) &&
-        (!function_.is_kernel || ParameterVariable(instruction))) {
-      // Parameters of device functions are registers to any assembler.
-      flow.opcode.op = v1::OP_MOVE;
-      flow.opcode.space = v1::SPACE_NONE;
-      flow.opcode.access_bytes = 0;
-    }
-    return flow;
-  }
-
-  absl::Status ReadBarrier(const Instruction& instruction, FlowInstruction* flow) const {
-    if (instruction.Has("arrive")) return Error(instruction, "barrier arrival without waiting");
-    size_t numbers = 0;
-    for (const ptx::Operand& operand : instruction.operands) {
-      if (operand.written) continue;
-      if (operand.kind == Kind::kRegister) {
-        if (function_.RegisterOf(operand.index).type.kind == ptx::TypeKind::kPredicate) continue;
-        return Error(instruction, "barrier whose number or thread count is not a constant");
-      }
-      if (operand.kind != Kind::kInteger || numbers == 2) continue;
-      (numbers++ == 0 ? flow->barrier_id : flow->barrier_threads) = static_cast<uint32_t>(operand.bits);
-    }
-    return absl::OkStatus();
   }
 
   struct Jump {
