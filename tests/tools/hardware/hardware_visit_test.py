@@ -255,7 +255,6 @@ class VisitTest(unittest.TestCase):
 
     # --- tools that are missing or broken
 
-    @in_campaign
     def test_no_compiler(self):
         broken = pathlib.Path(self.folder.name) / "nvcc"
         broken.write_text("#!/bin/sh\necho 'error: no licence' >&2\nexit 1\n")
@@ -263,6 +262,7 @@ class VisitTest(unittest.TestCase):
         elsewhere = ("--work", pathlib.Path(self.folder.name) / "empty")
         _, results = self.visit_with(self.output, *elsewhere, tools={"nvcc": broken}, status=1)
         self.assertIn("no licence", self.why(results, "everything"))
+        self.assertIn("no licence", self.why(results, f"kernel bfs tiny {ON_CUDA}"))
         _, results = self.visit_with(self.output, *elsewhere, tools={"nvcc": "/no/such/nvcc"}, status=1)
         self.assertIn("cannot be started", self.why(results, "everything"))
 

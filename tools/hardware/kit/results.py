@@ -54,7 +54,7 @@ def assemble(bundle, plans, state, complete):
 
 
 def why_not(state, name):
-    return state.failures().get(name, NO_TIME)
+    return state.failures().get(name) or state.skipped.get("everything") or NO_TIME
 
 
 def make_kernel(entry, plan, source, state, skipped):
