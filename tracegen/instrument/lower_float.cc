@@ -4,6 +4,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/Intrinsics.h"
+#include "tracegen/ptx/meaning/rounding.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -78,7 +79,7 @@ class FloatLowering {
     if (stem == "fmin" || stem == "fmax") {
       bool propagate = mode == "nan";
       if (words.size() > 2 + propagate || (!type->isFloatTy() && !type->isDoubleTy())) return nullptr;
-      return MinMax(builder_, stem == "fmin", propagate, arguments_[0], arguments_[1]);
+      return ptx::LeastOrMost(builder_, stem == "fmin", propagate, arguments_[0], arguments_[1]);
     }
     if (!type->isFloatTy() && !type->isDoubleTy() && !type->isIntegerTy()) return nullptr;
     if (stem == "fabs") return Unary(llvm::Intrinsic::fabs);
@@ -166,22 +167,6 @@ class FloatLowering {
 };
 
 }  // namespace
-
-Value* MinMax(llvm::IRBuilder<>& builder, bool minimum, bool propagate_nan, Value* a, Value* b) {
-  llvm::Type* type = a->getType();
-  Value* first = minimum ? builder.CreateFCmpOLT(a, b) : builder.CreateFCmpOGT(a, b);
-  Value* result = builder.CreateSelect(first, a, b);
-  // Equal operands differ at most in the sign of zero.
-  llvm::Type* bits = type->getWithNewType(builder.getIntNTy(type->getScalarSizeInBits()));
-  Value* left = builder.CreateBitCast(a, bits);
-  Value* right = builder.CreateBitCast(b, bits);
-  Value* zero = builder.CreateBitCast(minimum ? builder.CreateOr(left, right) : builder.CreateAnd(left, right), type);
-  result = builder.CreateSelect(builder.CreateFCmpOEQ(a, b), zero, result);
-  Value* a_nan = builder.CreateFCmpUNO(a, a);
-  Value* b_nan = builder.CreateFCmpUNO(b, b);
-  if (propagate_nan) return builder.CreateSelect(b_nan, b, builder.CreateSelect(a_nan, a, result));
-  return builder.CreateSelect(b_nan, a, result);
-}
 
 Value* LowerFloat(KernelPass& pass, llvm::IRBuilder<>& builder, llvm::CallInst& call, StringRef name) {
   return FloatLowering(pass, builder, call).Run(name);

@@ -12,9 +12,6 @@ namespace heddle::tracegen {
 // Host code for the intrinsic llvm.nvvm.NAME, inserted before `call`; null if it is not known.
 llvm::Value* LowerFloat(KernelPass& pass, llvm::IRBuilder<>& builder, llvm::CallInst& call, llvm::StringRef name);
 
-// min and max of PTX (ISA 9.7.3): the other operand if one is NaN (`propagate_nan` false), and -0 below +0.
-llvm::Value* MinMax(llvm::IRBuilder<>& builder, bool minimum, bool propagate_nan, llvm::Value* a, llvm::Value* b);
-
 }  // namespace heddle::tracegen
 
 #endif  // HEDDLE_TRACEGEN_INSTRUMENT_LOWER_FLOAT_H_

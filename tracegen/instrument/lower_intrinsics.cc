@@ -12,6 +12,7 @@
 #include "tracegen/instrument/lower_float.h"
 #include "tracegen/instrument/lower_image.h"
 #include "tracegen/program/ptx_source/windows.h"
+#include "tracegen/ptx/meaning/rounding.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
@@ -402,7 +403,8 @@ absl::Status LowerIntrinsics(KernelPass& pass) {
       if (callee->getIntrinsicID() == llvm::Intrinsic::minnum || callee->getIntrinsicID() == llvm::Intrinsic::maxnum) {
         llvm::IRBuilder<> builder(call);
         bool minimum = callee->getIntrinsicID() == llvm::Intrinsic::minnum;
-        call->replaceAllUsesWith(MinMax(builder, minimum, false, call->getArgOperand(0), call->getArgOperand(1)));
+        call->replaceAllUsesWith(
+            ptx::LeastOrMost(builder, minimum, false, call->getArgOperand(0), call->getArgOperand(1)));
         call->eraseFromParent();
         continue;
       }

@@ -62,7 +62,7 @@ Value* LeastOrMost(llvm::IRBuilder<>& b, bool least, bool propagate, Value* a, V
   Value* first = least ? b.CreateFCmpOLT(a, c) : b.CreateFCmpOGT(a, c);
   Value* result = b.CreateSelect(first, a, c);
   // Equal operands differ at most in the sign of zero.
-  llvm::Type* bits = b.getIntNTy(type->getPrimitiveSizeInBits());
+  llvm::Type* bits = type->getWithNewType(b.getIntNTy(type->getScalarSizeInBits()));
   Value* left = b.CreateBitCast(a, bits);
   Value* right = b.CreateBitCast(c, bits);
   Value* zero = b.CreateBitCast(least ? b.CreateOr(left, right) : b.CreateAnd(left, right), type);

@@ -19,7 +19,8 @@ llvm::Value* FlushSubnormal(llvm::IRBuilder<>& b, llvm::Value* value);
 llvm::Value* SaturateToOne(llvm::IRBuilder<>& b, llvm::Value* value);
 // Negative numbers become 0; NaN stays.
 llvm::Value* ClampNegative(llvm::IRBuilder<>& b, llvm::Value* value);
-// PTX's min and max: of a number and NaN the number, or NaN with `propagate`; -0 is less than +0.
+// PTX's min and max (ISA 9.7.3): of a number and NaN the number, or NaN with `propagate`; -0 is less than +0. Operands
+// may be vectors.
 llvm::Value* LeastOrMost(llvm::IRBuilder<>& b, bool least, bool propagate, llvm::Value* a, llvm::Value* c);
 
 // A double as a float that rounds to every narrower format as the double would: inexact results are odd.
