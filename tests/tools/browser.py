@@ -8,10 +8,20 @@ import subprocess
 import tempfile
 import time
 
+from heddle_command import BUILD
+
 
 def find():
     """The path of a Chromium, or None."""
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def missing():
+    """Why a page of this build cannot be tried, or None."""
+    page = BUILD / "tools" / "study" / "report" / "page" / "page.html"
+    if not page.exists() or page.stat().st_size == 0:
+        return "this build has no report page: npm is missing, or could not fetch the packages"
+    return None if find() else "Chromium is not installed (tools/install-packages report)"
 
 
 class Browser:

@@ -5,18 +5,11 @@ import sys
 
 import browser
 import made_up_card
-from heddle_command import BUILD, SAMPLES, CommandTest, heddle, main
+from heddle_command import SAMPLES, CommandTest, heddle, main
 
 OPEN = "window.heddleCorrelation && window.heddleCorrelation.openedAfter"
 FACTORS = {"bfs": 0.8, "mandelbrot": 1, "nqueens": 1.25, "reduction": 2, "spmv": 0.5}
 CYCLES = "sm__cycles_elapsed.max"
-
-
-def missing():
-    page = BUILD / "tools" / "study" / "report" / "page" / "page.html"
-    if not page.exists() or page.stat().st_size == 0:
-        return "this build has no report page: npm is missing, or could not fetch the packages"
-    return None if browser.find() else "Chromium is not installed (tools/install-packages report)"
 
 
 class Page(CommandTest):
@@ -82,7 +75,7 @@ class Page(CommandTest):
 
 
 if __name__ == "__main__":
-    reason = missing()
+    reason = browser.missing()
     if reason is not None:
         print(reason)
         sys.exit(77)

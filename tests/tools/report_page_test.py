@@ -5,16 +5,9 @@ import json
 import sys
 
 import browser
-from heddle_command import BUILD, SAMPLES, CommandTest, heddle, main
+from heddle_command import SAMPLES, CommandTest, heddle, main
 
 OPEN = "window.heddleReport && window.heddleReport.openedAfter"
-
-
-def missing():
-    page = BUILD / "tools" / "study" / "report" / "page" / "page.html"
-    if not page.exists() or page.stat().st_size == 0:
-        return "this build has no report page: npm is missing, or could not fetch the packages"
-    return None if browser.find() else "Chromium is not installed (tools/install-packages report)"
 
 
 class Page(CommandTest):
@@ -252,7 +245,7 @@ class Page(CommandTest):
 
 
 if __name__ == "__main__":
-    if missing():
-        print(missing())
+    if browser.missing():
+        print(browser.missing())
         sys.exit(77)
     main()

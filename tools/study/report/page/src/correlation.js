@@ -3,27 +3,8 @@
 import {Card, make, number, renderAll} from './card.js';
 import {errorUnit, short, signedShort} from './correlation_numbers.js';
 import {mountRung} from './correlation_rung.js';
+import {table} from './table.js';
 import {applyTheme, diverging, isDark} from './theme.js';
-
-// A table; texts of the first `texts` columns are on the left. Cells are texts or elements.
-function table(head, texts, rows) {
-  const side = (column) => (column < texts ? {class: 'text'} : {});
-  return make(
-      'div', {class: 'table-holder', tabindex: 0},
-      make(
-          'table', {class: 'plain'},
-          make('thead', {}, make('tr', {}, head.map((text, i) => make('th', {scope: 'col', ...side(i)}, text)))),
-          make(
-              'tbody', {},
-              rows.map(
-                  (row) => make(
-                      'tr', {},
-                      row.map(
-                          (cell, i) =>
-                              (i === 0                                  ? make('th', {scope: 'row'}, cell) :
-                                   cell instanceof HTMLTableCellElement ? cell :
-                                                                          make('td', side(i), cell))))))));
-}
 
 function mountControls() {
   for (const select of ['machine', 'base']) document.getElementById(select).closest('label').hidden = true;
