@@ -22,10 +22,13 @@
 #define HEDDLE_ASSIGN_OR_RETURN(target, expression) \
   HEDDLE_ASSIGN_OR_RETURN_AS(HEDDLE_STATUS_NAME(heddle_status_or_, __LINE__), target, expression)
 
+// A declaration and a name stand where no parentheses may.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define HEDDLE_ASSIGN_OR_RETURN_AS(name, target, expression)           \
   auto name = (expression);                                            \
   if (ABSL_PREDICT_FALSE(!name.ok())) return std::move(name).status(); \
   target = *std::move(name)
+// NOLINTEND(bugprone-macro-parentheses)
 #define HEDDLE_STATUS_NAME(prefix, line) HEDDLE_STATUS_JOIN(prefix, line)
 #define HEDDLE_STATUS_JOIN(prefix, line) prefix##line
 
