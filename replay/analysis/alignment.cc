@@ -40,7 +40,7 @@ std::optional<Alignment> Aligner::Merge(std::span<const AlignedColumn> a, std::s
   const std::span<const AlignedColumn> x = a.subspan(ends.front, a.size() - ends.front - ends.back);
   const std::span<const AlignedColumn> y = b.subspan(ends.front, b.size() - ends.front - ends.back);
   const size_t width = y.size() + 1;
-  if (x.size() != 0 && width > max_cells_ / x.size()) return std::nullopt;
+  if (!x.empty() && width > max_cells_ / x.size()) return std::nullopt;
   // row_[j]: the largest saving of the rest of x from i on and the rest of y from j on; filled from the end.
   row_.assign(width, 0);
   choices_.resize(x.size() * width);
@@ -94,7 +94,7 @@ std::optional<uint64_t> Aligner::Saving(std::span<const AlignedColumn> a, std::s
   const Ends ends = CommonEnds(a, b);
   const std::span<const AlignedColumn> x = a.subspan(ends.front, a.size() - ends.front - ends.back);
   const std::span<const AlignedColumn> y = b.subspan(ends.front, b.size() - ends.front - ends.back);
-  if (x.size() != 0 && y.size() + 1 > max_cells_ / x.size()) return std::nullopt;
+  if (!x.empty() && y.size() + 1 > max_cells_ / x.size()) return std::nullopt;
   row_.assign(y.size() + 1, 0);
   for (size_t i = x.size(); i-- > 0;) {
     uint64_t diagonal = row_[y.size()];

@@ -24,8 +24,8 @@ BlockId BlockTable::Open(const BlockArrival& arrival) {
 }
 
 BlockId BlockTable::Find(uint64_t position) const {
-  for (BlockId id = 0; id < blocks_.size(); ++id) {
-    if (blocks_[id].resident && blocks_[id].position == position) return id;
+  for (size_t id = 0; id < blocks_.size(); ++id) {
+    if (blocks_[id].resident && blocks_[id].position == position) return static_cast<BlockId>(id);
   }
   return kNone;
 }

@@ -44,7 +44,8 @@ std::string SmCore::ExplainDeadlock() const {
   bool unfetched = false;
   std::vector<SlotSet> ready(schedulers().size());  // by port
   std::vector<std::string> parts;
-  for (BlockId id = 0; id < sm_.blocks.size(); ++id) {
+  for (size_t place = 0; place < sm_.blocks.size(); ++place) {
+    const auto id = static_cast<BlockId>(place);
     const BlockTable::Block& block = sm_.blocks[id];
     if (!block.resident) continue;
     // Threads that wait for the same thing at the same place, in order of place.

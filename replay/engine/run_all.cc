@@ -104,7 +104,8 @@ class Runner {
       }
       const trace::LaunchView& launch = *traces_[run->trace].launches[run->launch];
       absl::StatusOr<result::v1::LaunchResult> result = RunOne(*run, thread, *cache);
-      if (result.ok()) {
+      const bool is_complete = result.ok();
+      if (is_complete) {
         results_[run->trace][run->configuration][run->launch] = *std::move(result);
       } else if (absl::IsCancelled(result.status())) {
         queue_.Stop();
@@ -114,7 +115,7 @@ class Runner {
         Failed(*run, AtRun(result.status(), launch, configurations_[run->configuration]));
       }
       if (!progress_.Finish(thread, launch.totals.thread_instructions())) queue_.Stop();
-      queue_.Done(*run, result.ok());
+      queue_.Done(*run, is_complete);
     }
     Count(cache.get());
   }

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::replay {
 namespace {
@@ -44,8 +45,7 @@ absl::StatusOr<AddressMap> AddressMap::Make(const machine::v1::AddressMap& map, 
     return Refuse("text",
                   "is missing: give a map such as \"dramid@8;\" and 64 of the letters R, B, C, S, 0, or masks.");
   }
-  const absl::Status fields = masks ? made.SetMasks(map, dram) : made.SetText(map, dram);
-  if (!fields.ok()) return fields;
+  HEDDLE_RETURN_IF_ERROR(masks ? made.SetMasks(map, dram) : made.SetText(map, dram));
   if (map.slice_bit() > 40) {
     return Refuse("slice_bit",
                   absl::StrFormat("is %d; slices alternate in blocks of at most 2^40 bytes.", map.slice_bit()));
@@ -96,9 +96,11 @@ absl::Status AddressMap::SetText(const machine::v1::AddressMap& map, const machi
   if (text.starts_with(kPrefix)) {
     text.remove_prefix(kPrefix.size());
     const size_t end = std::min(text.find(';'), text.size());
+    const std::string_view digits = text.substr(0, end);
+    const char* const stop = digits.data() + digits.size();
     uint32_t bit = 0;
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + end, bit);
-    if (end == text.size() || error != std::errc() || stop != text.data() + end || bit > 40) {
+    const auto [read_to, error] = std::from_chars(digits.data(), stop, bit);
+    if (end == text.size() || error != std::errc() || read_to != stop || bit > 40) {
       return Refuse("text",
                     "dramid@ is followed by the lowest bit of the controller's number, 0 to 40, and a semicolon.");
     }

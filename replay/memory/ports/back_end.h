@@ -52,8 +52,8 @@ struct AddressRange {
 class MemoryBackEnd {
  public:
   virtual ~MemoryBackEnd() = default;
-  // Between launches: lines with a byte of the ranges are dropped, without being written.
-  virtual void Invalidate(std::vector<AddressRange> /*ranges*/) {}
+  // Between launches: lines with a byte of the ranges are dropped, without being written. Overrides keep the ranges.
+  virtual void Invalidate(std::vector<AddressRange> /*ranges*/) {}  // NOLINT(performance-unnecessary-value-param)
   // A launch begins at core cycle 0. `number` counts the launches of the run.
   virtual void BeginLaunch(uint64_t number) = 0;
   // The port of an SM, for all launches.
