@@ -45,7 +45,11 @@ absl::StatusOr<std::string> ReadStart(const std::string& path) {
 // The first record of a trace is its header; anybody's compressed file starts otherwise.
 bool StartsWithHeader(std::span<const uint8_t> record) {
   size_t at = 0;
-  const auto takes = [&](uint8_t tag) { return at < record.size() && record[at] == tag && (++at, true); };
+  const auto takes = [&](uint8_t tag) {
+    if (at >= record.size() || record[at] != tag) return false;
+    ++at;
+    return true;
+  };
   const auto skip_number = [&] {
     while (at < record.size() && (record[at] & 0x80) != 0) ++at;
     ++at;

@@ -57,7 +57,9 @@ absl::Status TraceReader::State::Check(size_t index, const v1::BlockChunk& chunk
     return refuse("block_gap must have an element for each block but the first");
   } else {
     for (uint64_t gap : chunk.block_gap()) {
-      if (gap >= reference.last_block() || (last += gap + 1) > reference.last_block()) {
+      // The gap alone could make the sum wrap around.
+      if (gap < reference.last_block()) last += gap + 1;
+      if (gap >= reference.last_block() || last > reference.last_block()) {
         return refuse("the last block differs from the index");
       }
     }
@@ -77,7 +79,8 @@ absl::StatusOr<std::unique_ptr<TraceReader>> TraceReader::Open(const std::string
   return Open(std::move(source), path);
 }
 
-absl::StatusOr<std::unique_ptr<TraceReader>> TraceReader::Open(std::unique_ptr<ByteSource> source, std::string name) {
+absl::StatusOr<std::unique_ptr<TraceReader>> TraceReader::Open(std::unique_ptr<ByteSource> source,
+                                                               const std::string& name) {
   absl::StatusOr<std::unique_ptr<FrameReader>> file = FrameReader::Open(std::move(source), Printable(name));
   if (!file.ok()) return file.status();
   auto state = std::make_unique<State>();

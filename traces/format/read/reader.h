@@ -38,7 +38,7 @@ struct LaunchView {
 class TraceReader {
  public:
   static absl::StatusOr<std::unique_ptr<TraceReader>> Open(const std::string& path);
-  static absl::StatusOr<std::unique_ptr<TraceReader>> Open(std::unique_ptr<ByteSource> source, std::string name);
+  static absl::StatusOr<std::unique_ptr<TraceReader>> Open(std::unique_ptr<ByteSource> source, const std::string& name);
   ~TraceReader();
   TraceReader(const TraceReader&) = delete;
   TraceReader& operator=(const TraceReader&) = delete;
