@@ -17,7 +17,8 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   for (uint64_t i = 0; i < x.count; ++i) {
     const int cx = std::min(static_cast<int>(std::fabs(x.before[i])), side - 1);
     const int cy = std::min(static_cast<int>(std::fabs(y.before[i])), side - 1);
-    cells[static_cast<uint64_t>(cy * side + cx)].push_back(static_cast<int>(i));
+    const int cell = cy * side + cx;
+    cells[static_cast<uint64_t>(cell)].push_back(static_cast<int>(i));
   }
   uint64_t first = 0;
   for (uint64_t cell = 0; cell < cells.size(); ++cell) {

@@ -27,9 +27,10 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
     }
   }
   for (uint64_t i = 0; i < n; ++i) {
-    if (back[i] == data.before[i] * static_cast<int64_t>(n)) continue;
+    const int64_t expected = data.before[i] * static_cast<int64_t>(n);
+    if (back[i] == expected) continue;
     return check.Fail("data transformed again has %lld at %llu, expected %lld", static_cast<long long>(back[i]),
-                      static_cast<unsigned long long>(i), static_cast<long long>(data.before[i] * int64_t(n)));
+                      static_cast<unsigned long long>(i), static_cast<long long>(expected));
   }
   return check.result();
 }
