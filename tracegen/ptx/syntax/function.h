@@ -66,6 +66,7 @@ struct Table {
 struct Function {
   std::string name;
   uint32_t line = 0;       // of its definition, else of its first declaration
+  uint32_t part = 0;       // Module::parts
   bool is_kernel = false;  // .entry
   bool is_defined = false;
   Linkage linkage = Linkage::kInternal;
@@ -89,6 +90,9 @@ struct Function {
 
   bool operator==(const Function&) const = default;
 };
+
+// Whether two lists of parameters or results are of the same sizes, in the same state spaces.
+bool SameParameters(const std::vector<Variable>& a, const std::vector<Variable>& b);
 
 }  // namespace heddle::tracegen::ptx
 

@@ -78,7 +78,12 @@ struct Module {
   std::vector<Pragma> pragmas;
   std::vector<Comment> comments;
   std::vector<ModuleItem> items;
+  // Names of the texts that it was linked from (link_modules.h), by Function::part and Variable::part; empty if the
+  // module is one text.
+  std::vector<std::string> parts;
 
+  // "PTX line 12", with the name of its text in front if there are several.
+  std::string Where(uint32_t part, uint32_t line) const;
   // "sm_70", the first target of that kind; empty without one.
   std::string_view Architecture() const;
   // Index in `functions`; nothing if there is none.

@@ -23,14 +23,6 @@ constexpr uint32_t kNewestMajor = 9;
 
 absl::string_view Key(std::string_view name) { return {name.data(), name.size()}; }
 
-bool SameParameters(const std::vector<Variable>& a, const std::vector<Variable>& b) {
-  if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i].Bytes() != b[i].Bytes() || a[i].space != b[i].space) return false;
-  }
-  return true;
-}
-
 class ModuleParser {
  public:
   ModuleParser(std::string_view text, const ParseOptions& options) : cursor_(text, options, false) {}

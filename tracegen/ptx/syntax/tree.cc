@@ -83,6 +83,16 @@ const Directive* Function::Find(std::string_view directive) const {
   return found == directives.end() ? nullptr : &*found;
 }
 
+bool SameParameters(const std::vector<Variable>& a, const std::vector<Variable>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Variable& one, const Variable& other) {
+    return one.Bytes() == other.Bytes() && one.space == other.space;
+  });
+}
+
+std::string Module::Where(uint32_t part, uint32_t line) const {
+  return absl::StrCat(parts.empty() ? "" : absl::StrCat(parts[part], ": "), "PTX line ", line);
+}
+
 std::string_view Module::Architecture() const {
   const auto found =
       std::find_if(targets.begin(), targets.end(), [](const std::string& text) { return text.starts_with("sm_"); });

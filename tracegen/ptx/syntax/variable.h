@@ -47,6 +47,7 @@ struct PointerHint {
 struct Variable {
   std::string name;  // `_` for parameters of prototypes without a name
   uint32_t line = 0;
+  uint32_t part = 0;  // Module::parts; of variables of a module only
   StateSpace space = StateSpace::kNone;
   Type type;
   uint8_t vector = 1;      // elements of .v2, .v4; 1 without
