@@ -9,9 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "llvm/IR/LLVMContext.h"
 #include "tracegen/execute/launch/launch_limits.h"
-#include "tracegen/frontend/bitcode.h"
 #include "tracegen/frontend/opencl_build.h"
 #include "traces/base/status_macros.h"
 
@@ -38,6 +36,11 @@ Result Fail(Error error, const absl::Status& status) { return {error, std::strin
 Result FailMemory(const absl::Status& status) {
   if (status.ok()) return {};
   return Fail(absl::IsResourceExhausted(status) ? Error::kOutOfMemory : Error::kInvalidValue, status);
+}
+
+Error LoadError(const absl::Status& status) {
+  if (absl::IsNotFound(status)) return Error::kNoCode;
+  return absl::IsResourceExhausted(status) ? Error::kOutOfMemory : Error::kBuildFailure;
 }
 
 Result FailCompile(const absl::Status& status) {
@@ -97,30 +100,22 @@ absl::StatusOr<std::unique_ptr<Device>> Device::Create(Recording* recording) {
   return made;
 }
 
-Result Device::LoadModule(const std::vector<std::string_view>& bitcode, const device::ModuleOptions& options,
-                          device::ModuleInfo* module) {
-  if (bitcode.size() == 1) return AddModule(std::string(bitcode.front()), options, module);
-  llvm::LLVMContext context;
-  absl::StatusOr<std::unique_ptr<llvm::Module>> linked =
-      LinkBitcode(bitcode, options.name.empty() ? "device code" : options.name, context);
-  if (!linked.ok()) {
-    module->log = std::string(linked.status().message());
-    return Fail(Error::kBuildFailure, linked.status());
+Result Device::LoadModule(const std::vector<device::ModuleImage>& images, const device::ModuleOptions& options,
+                          device::LoadPurpose purpose, device::ModuleInfo* module) {
+  const auto fail = [module](const absl::Status& status) {
+    absl::StrAppend(&module->log, status.message(), "\n");
+    return Fail(LoadError(status), status);
+  };
+  if (purpose != device::LoadPurpose::kUse) {
+    const absl::Status status = ModuleSource::Check(images, options, purpose == device::LoadPurpose::kLink);
+    return status.ok() ? Result{} : fail(status);
   }
-  module->binary = WriteBitcode(**linked);
-  return AddModule(module->binary, options, module);
-}
-
-Result Device::AddModule(std::string bitcode, const device::ModuleOptions& options, device::ModuleInfo* module) {
   absl::StatusOr<std::unique_ptr<LoadedModule>> loaded = LoadedModule::Load(
-      std::move(bitcode), options,
-      [this](uint64_t bytes, const std::string& name) { return memory_->Allocate(bytes, name); }, &constant_bytes_);
-  if (!loaded.ok()) {
-    absl::StrAppend(&module->log, loaded.status().message(), "\n");
-    return Fail(absl::IsResourceExhausted(loaded.status()) ? Error::kOutOfMemory : Error::kBuildFailure,
-                loaded.status());
-  }
+      images, options, [this](uint64_t bytes, const std::string& name) { return memory_->Allocate(bytes, name); },
+      &constant_bytes_, &module->binary);
+  if (!loaded.ok()) return fail(loaded.status());
   module->id = next_module_++;
+  module->target = (*loaded)->options().target;
   module->kernels = (*loaded)->kernels();
   module->variables = (*loaded)->Variables();
   if (recording_ != nullptr) recording_->AddCode((*loaded)->Facts());
@@ -133,7 +128,8 @@ Result Device::BuildOpenCl(const device::BuildOpenClRequest& request, device::Mo
   if (!binary.ok()) return Fail(Error::kBuildFailure, binary.status());
   module->binary = binary->bitcode;
   if (request.compile_only) return {};
-  return AddModule(std::move(binary->bitcode), binary->options, module);
+  return LoadModule({{device::ImageKind::kBitcode, "", binary->bitcode}}, binary->options, device::LoadPurpose::kUse,
+                    module);
 }
 
 Result Device::UnloadModule(uint64_t module) {

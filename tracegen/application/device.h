@@ -28,8 +28,8 @@ class Device {
 
   const DeviceMemory& memory() const { return *memory_; }
 
-  device::Result LoadModule(const std::vector<std::string_view>& bitcode, const device::ModuleOptions& options,
-                            device::ModuleInfo* module);
+  device::Result LoadModule(const std::vector<device::ModuleImage>& images, const device::ModuleOptions& options,
+                            device::LoadPurpose purpose, device::ModuleInfo* module);
   device::Result BuildOpenCl(const device::BuildOpenClRequest& request, device::ModuleInfo* module);
   device::Result UnloadModule(uint64_t module);
   device::Result DescribeKernel(const device::KernelName& kernel, device::KernelInfo* info);
@@ -58,7 +58,6 @@ class Device {
   };
 
   explicit Device(Recording* recording);
-  device::Result AddModule(std::string bitcode, const device::ModuleOptions& options, device::ModuleInfo* module);
   // Everything that can be refused before the kernel runs.
   device::Result Prepare(const device::LaunchRequest& request, PreparedLaunch* launch);
   absl::StatusOr<LaunchOutcome> Run(PreparedLaunch& launch);

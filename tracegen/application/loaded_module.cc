@@ -4,154 +4,34 @@
 #include <cstring>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "llvm/ADT/DenseSet.h"
-#include "llvm/IR/Constants.h"
-#include "llvm/IR/InstIterator.h"
-#include "llvm/IR/Instructions.h"
-#include "tracegen/execute/launch/launch_limits.h"
-#include "tracegen/execute/launch/live_blocks.h"
-#include "tracegen/frontend/bitcode.h"
-#include "tracegen/instrument/kernel_interface.h"
-#include "tracegen/program/device_calls.h"
+#include "absl/strings/strip.h"
+#include "tracegen/application/describe_kernel.h"
 #include "tracegen/program/prepare.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
-namespace {
-
-constexpr char kDefaultTarget[] = "sm_70";
-
-device::ParameterKind KindOf(ParameterKind kind) {
-  switch (kind) {
-    case ParameterKind::kScalar:
-      return device::ParameterKind::kScalar;
-    case ParameterKind::kGlobalPointer:
-      return device::ParameterKind::kGlobalPointer;
-    case ParameterKind::kConstantPointer:
-      return device::ParameterKind::kConstantPointer;
-    case ParameterKind::kSharedPointer:
-      return device::ParameterKind::kSharedPointer;
-    case ParameterKind::kByValue:
-      return device::ParameterKind::kByValue;
-  }
-  return device::ParameterKind::kScalar;
-}
-
-// What clang notes about the arguments of an OpenCL kernel ("kernel_arg_type" and its like; one operand per argument).
-std::string ArgumentText(const llvm::Function& kernel, const char* what, unsigned argument) {
-  const llvm::MDNode* node = kernel.getMetadata(what);
-  if (node == nullptr || argument >= node->getNumOperands()) return "";
-  const auto* text = llvm::dyn_cast<llvm::MDString>(node->getOperand(argument));
-  return text != nullptr ? text->getString().str() : "";
-}
-
-uint32_t ArgumentNumber(const llvm::Function& kernel, const char* what, unsigned argument) {
-  const llvm::MDNode* node = kernel.getMetadata(what);
-  if (node == nullptr || argument >= node->getNumOperands()) return 0;
-  const auto* value = llvm::mdconst::dyn_extract_or_null<llvm::ConstantInt>(node->getOperand(argument));
-  return value != nullptr ? static_cast<uint32_t>(value->getLimitedValue()) : 0;
-}
-
-void AddOpenClInfo(const llvm::Function& kernel, unsigned argument, device::ParameterInfo& info) {
-  if (kernel.getMetadata("kernel_arg_type") == nullptr) return;
-  if (std::string name = ArgumentText(kernel, "kernel_arg_name", argument); !name.empty()) info.name = name;
-  info.type_name = ArgumentText(kernel, "kernel_arg_type", argument);
-  info.address_space = ArgumentNumber(kernel, "kernel_arg_addr_space", argument);
-  info.access_qualifier = ArgumentText(kernel, "kernel_arg_access_qual", argument);
-  info.type_qualifiers = ArgumentText(kernel, "kernel_arg_type_qual", argument);
-  const std::string base = ArgumentText(kernel, "kernel_arg_base_type", argument);
-  if (base == "sampler_t") {
-    info.kind = device::ParameterKind::kSampler;
-  } else if (absl::StartsWith(base, "image") && absl::EndsWith(base, "_t")) {
-    info.kind = device::ParameterKind::kImage;
-  }
-}
-
-absl::StatusOr<device::KernelInfo> DescribeKernel(const llvm::Function& kernel) {
-  device::KernelInfo info;
-  info.name = kernel.getName().str();
-  info.shown_name = BaseName(info.name);
-  absl::StatusOr<std::vector<KernelParameter>> parameters = DescribeParameters(kernel);
-  if (!parameters.ok()) {
-    return absl::Status(parameters.status().code(),
-                        absl::StrCat("kernel '", info.shown_name, "': ", parameters.status().message()));
-  }
-  for (const KernelParameter& parameter : *parameters) {
-    device::ParameterInfo& entry = info.parameters.emplace_back();
-    entry.name = parameter.name;
-    entry.kind = KindOf(parameter.kind);
-    entry.offset = parameter.offset;
-    entry.bytes = parameter.bytes;
-    entry.alignment = parameter.alignment;
-    AddOpenClInfo(kernel, static_cast<unsigned>(info.parameters.size() - 1), entry);
-    info.parameter_bytes = parameter.offset + parameter.bytes;
-  }
-  const KernelBounds bounds = DescribeBounds(kernel);
-  info.max_threads = bounds.max_threads;
-  std::copy(std::begin(bounds.required_block), std::end(bounds.required_block), info.required_block);
-  if (bounds.required_block[0] != 0 && kernel.getMetadata("reqd_work_group_size") != nullptr) {
-    info.attributes = absl::StrCat("reqd_work_group_size(", absl::StrJoin(bounds.required_block, ","), ")");
-  }
-  return info;
-}
-
-// Of a kernel that reaches a barrier of the whole grid, through calls by name: how much of it can be live at once.
-void DescribeLiveBlocks(const llvm::Function& kernel, device::KernelInfo& info) {
-  constexpr llvm::StringLiteral kGridBarrier = "__heddle_resident_grid";
-  bool meets_grid = false;
-  bool uses_local = false;  // as InstrumentedKernel::uses_local
-  llvm::DenseSet<const llvm::Function*> seen = {&kernel};
-  std::vector<const llvm::Function*> work = {&kernel};
-  while (!work.empty()) {
-    const llvm::Function& function = *work.back();
-    work.pop_back();
-    for (const llvm::Argument& argument : function.args()) {
-      uses_local |= argument.hasByValAttr() && &function != &kernel;
-    }
-    for (const llvm::Instruction& instruction : llvm::instructions(function)) {
-      uses_local |= llvm::isa<llvm::AllocaInst>(instruction);
-      const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-      const llvm::Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
-      if (callee == nullptr) continue;
-      meets_grid |= callee->getName() == kGridBarrier;
-      if (!callee->isDeclaration() && seen.insert(callee).second) work.push_back(callee);
-    }
-  }
-  if (!meets_grid) return;
-  info.live_threads = uses_local ? kMaxLiveThreadsWithLocal : kMaxLiveThreads;
-  info.live_blocks = kMaxResidentBlocks;
-}
-
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<LoadedModule>> LoadedModule::Load(std::string bitcode,
+absl::StatusOr<std::unique_ptr<LoadedModule>> LoadedModule::Load(const std::vector<device::ModuleImage>& images,
                                                                  const device::ModuleOptions& options,
-                                                                 const Allocate& allocate, uint64_t* constant_bytes) {
+                                                                 const Allocate& allocate, uint64_t* constant_bytes,
+                                                                 std::string* binary) {
   std::unique_ptr<LoadedModule> module(new LoadedModule);
-  module->bitcode_ = std::move(bitcode);
   module->options_ = options;
-  if (module->options_.target.empty()) module->options_.target = kDefaultTarget;
-  if (module->options_.optimization.empty()) module->options_.optimization = "-O2";
-  if (module->options_.name.empty()) module->options_.name = "device code";
   module->allocate_ = allocate;
   module->constant_bytes_ = constant_bytes;
-  auto context = std::make_unique<llvm::LLVMContext>();
-  absl::StatusOr<std::unique_ptr<llvm::Module>> raw = ReadBitcode(module->bitcode_, module->options_.name, *context);
-  if (!raw.ok()) return raw.status();
-  HEDDLE_RETURN_IF_ERROR(module->Describe(**raw));
-  module->whole_ = module->MakeCanonical(std::move(context), *std::move(raw)).status();
-  if (!module->whole_.ok()) {
-    // Kernel by kernel, later. The host asks for variables by name before.
-    context = std::make_unique<llvm::LLVMContext>();
-    raw = ReadBitcode(module->bitcode_, module->options_.name, *context);
-    if (!raw.ok()) return raw.status();
-    module->takes_addresses_ = !AddressTakenFunctions(**raw).empty();
-    HEDDLE_RETURN_IF_ERROR(module->Place(**raw));
+  HEDDLE_ASSIGN_OR_RETURN(module->source_, ModuleSource::Make(images, module->options_, binary));
+  HEDDLE_ASSIGN_OR_RETURN(ModuleSource::Outline outline, module->source_->Read());
+  HEDDLE_RETURN_IF_ERROR(module->Describe(*outline.module));
+  if (!module->source_->IsLazy()) {
+    module->whole_ = module->MakeCanonical(module->source_->Whole(std::move(outline))).status();
+    if (module->whole_.ok()) return module;
+    HEDDLE_ASSIGN_OR_RETURN(outline, module->source_->Read());
+    module->takes_addresses_ = module->source_->TakesAddresses(outline);
   }
+  // Kernel by kernel, later. The host asks for variables by name before.
+  HEDDLE_RETURN_IF_ERROR(module->Place(*outline.module));
   return module;
 }
 
@@ -176,11 +56,9 @@ absl::Status LoadedModule::Place(const llvm::Module& module) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<const CanonicalModule*> LoadedModule::MakeCanonical(std::unique_ptr<llvm::LLVMContext> context,
-                                                                   std::unique_ptr<llvm::Module> module) {
-  HEDDLE_ASSIGN_OR_RETURN(CanonicalModule canonical,
-                          Canonicalize(std::move(context), std::move(module), options_.target));
-  canonical_.push_back(std::make_unique<CanonicalModule>(std::move(canonical)));
+absl::StatusOr<const CanonicalModule*> LoadedModule::MakeCanonical(absl::StatusOr<CanonicalModule> canonical) {
+  HEDDLE_RETURN_IF_ERROR(canonical.status());
+  canonical_.push_back(std::make_unique<CanonicalModule>(*std::move(canonical)));
   if (absl::Status status = Place(*canonical_.back()->module); !status.ok()) {
     canonical_.pop_back();
     return status;
@@ -209,10 +87,11 @@ CodeFacts LoadedModule::Facts(const LoadedKernel& kernel) const {
 }
 
 uint32_t LoadedModule::capability() const {
+  // "sm_90a" is 90.
+  absl::string_view digits = options_.target;
   uint32_t number = 0;
-  const bool known =
-      absl::StartsWith(options_.target, "sm_") && absl::SimpleAtoi(options_.target.substr(3, 2), &number);
-  return known ? number : 70;
+  if (!absl::ConsumePrefix(&digits, "sm_")) return 70;
+  return absl::SimpleAtoi(digits.substr(0, digits.find_first_not_of("0123456789")), &number) ? number : 70;
 }
 
 std::vector<device::VariableInfo> LoadedModule::Variables() const {
@@ -246,12 +125,7 @@ absl::StatusOr<LoadedKernel*> LoadedModule::Kernel(const std::string& name) {
   } else if (takes_addresses_) {
     return whole_;  // a function's address depends on which functions there are, so it would differ between kernels
   } else {
-    auto context = std::make_unique<llvm::LLVMContext>();
-    HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module, ReadBitcode(bitcode_, options_.name, *context));
-    KeepKernel(*module, name);
-    absl::StatusOr<const CanonicalModule*> canonical = MakeCanonical(std::move(context), std::move(module));
-    if (!canonical.ok()) return canonical.status();
-    kernel->canonical = *canonical;
+    HEDDLE_ASSIGN_OR_RETURN(kernel->canonical, MakeCanonical(source_->Only(name)));
   }
   absl::StatusOr<KernelUnit> unit = ReadKernel(*kernel->canonical, name);
   if (!unit.ok()) return unit.status();
@@ -263,7 +137,7 @@ absl::StatusOr<LoadedKernel*> LoadedModule::Kernel(const std::string& name) {
   kernel->info.static_shared_bytes = kernel->unit.program.static_shared_bytes();
   kernel->info.registers = kernel->unit.program.register_count();
   kernel->info.local_bytes = kernel->unit.program.local_bytes();
-  DescribeLiveBlocks(*kernel->unit.function, kernel->info);
+  DescribeBody(*kernel->unit.function, kernel->info);
   return (loaded_[name] = std::move(kernel)).get();
 }
 

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "tracegen/application/module_source.h"
 #include "tracegen/application/recording.h"
 #include "tracegen/execute/code/kernel_code.h"
 #include "tracegen/instrument/global_layout.h"
@@ -37,17 +38,22 @@ class LoadedModule {
  public:
   using Allocate = std::function<absl::StatusOr<uint64_t>(uint64_t bytes, const std::string& name)>;
 
-  // Takes bitcode (LinkBitcode has accepted it) and places its variables: constants behind the first `constant_bytes`
-  // of the constant window, which grows. Initial values are in memory when this returns. A module that LLVM or capture
-  // cannot handle as a whole is handled kernel by kernel, so that a kernel that is never launched does no harm.
+  // Takes device code (see ModuleSource) and places its variables: constants behind the first `constant_bytes` of the
+  // constant window, which grows. Initial values are in memory when this returns. Kernels of PTX are compiled when they
+  // are needed; bitcode that LLVM or capture cannot handle as a whole is handled kernel by kernel: so a kernel that is
+  // never launched does no harm. `binary`: see ModuleSource::Make.
   // Errors: variables that do not fit or whose initial value cannot be formed; a kernel whose parameters cannot be
-  // passed.
-  static absl::StatusOr<std::unique_ptr<LoadedModule>> Load(std::string bitcode, const device::ModuleOptions& options,
-                                                            const Allocate& allocate, uint64_t* constant_bytes);
+  // passed; those of ModuleSource.
+  static absl::StatusOr<std::unique_ptr<LoadedModule>> Load(const std::vector<device::ModuleImage>& images,
+                                                            const device::ModuleOptions& options,
+                                                            const Allocate& allocate, uint64_t* constant_bytes,
+                                                            std::string* binary);
 
   // What the host sees; kernels as they were found, without what compiling tells.
   const std::vector<device::KernelInfo>& kernels() const { return kernel_infos_; }
   std::vector<device::VariableInfo> Variables() const;
+  // Name and target as they hold, whoever told them.
+  const device::ModuleOptions& options() const { return options_; }
   // Compute capability that it was compiled for, such as 70.
   uint32_t capability() const;
   // What a trace's header says about the module, as far as it is known before a kernel is needed; about a kernel, with
@@ -67,17 +73,17 @@ class LoadedModule {
   absl::Status Describe(const llvm::Module& module);
   absl::Status Place(const llvm::Module& module);
   // Adds a canonical form, of the whole module or of one kernel of it.
-  absl::StatusOr<const CanonicalModule*> MakeCanonical(std::unique_ptr<llvm::LLVMContext> context,
-                                                       std::unique_ptr<llvm::Module> module);
+  absl::StatusOr<const CanonicalModule*> MakeCanonical(absl::StatusOr<CanonicalModule> canonical);
 
-  std::string bitcode_;
+  std::unique_ptr<ModuleSource> source_;
   device::ModuleOptions options_;
   Allocate allocate_;
   uint64_t* constant_bytes_ = nullptr;
   std::vector<device::KernelInfo> kernel_infos_;
   GlobalLayout globals_;
-  bool takes_addresses_ = false;                                 // of functions
-  absl::Status whole_;                                           // why there is no canonical form of the whole module
+  bool takes_addresses_ = false;  // of functions
+  // Why there is no canonical form of the whole module.
+  absl::Status whole_ = absl::UnavailableError("kernels are compiled one by one");
   std::vector<std::unique_ptr<CanonicalModule>> canonical_;      // the whole module, or one per kernel
   std::map<std::string, std::unique_ptr<LoadedKernel>> loaded_;  // by name
 };

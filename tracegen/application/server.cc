@@ -153,7 +153,7 @@ class Server {
     switch (kind) {
       case MessageKind::kLoadModule:
         return Call<device::LoadModuleRequest, device::ModuleInfo>(reader, reply, [&](auto& request, auto* answer) {
-          return device_->LoadModule(request.bitcode, request.options, answer);
+          return device_->LoadModule(request.images, request.options, request.purpose, answer);
         });
       case MessageKind::kBuildOpenCl:
         return Call<device::BuildOpenClRequest, device::ModuleInfo>(

@@ -360,12 +360,49 @@ class ProgramBuilder {
     return bytes;
   }
 
+  // A number that the kernel is annotated with; 0 if it is not.
+  uint64_t Annotation(llvm::StringRef key) const {
+    const llvm::NamedMDNode* list = module_.module->getNamedMetadata("nvvm.annotations");
+    if (list == nullptr) return 0;
+    for (const llvm::MDNode* node : list->operands()) {
+      if (llvm::mdconst::dyn_extract_or_null<llvm::Function>(node->getOperand(0)) != unit_.function) continue;
+      for (unsigned i = 1; i + 1 < node->getNumOperands(); i += 2) {
+        const auto* name = llvm::dyn_cast<llvm::MDString>(node->getOperand(i));
+        const auto* value = llvm::mdconst::dyn_extract_or_null<llvm::ConstantInt>(node->getOperand(i + 1));
+        if (name != nullptr && name->getString() == key && value != nullptr) return value->getLimitedValue();
+      }
+    }
+    return 0;
+  }
+
+  // What given PTX asks for: .maxnreg, and .minnctapersm, whose blocks share the registers of a multiprocessor (65,536,
+  // in steps of 8 per thread).
+  void BoundRegisters() {
+    constexpr uint64_t kRegisters = 65536, kStep = 8, kMost = 255;
+    v1::KernelProgram& program = unit_.program;
+    uint64_t bound = kMost;
+    if (const uint64_t most = Annotation("maxnreg"); most != 0) {
+      bound = std::min(bound, most);
+      program.set_registers_requested(static_cast<uint32_t>(bound));
+    }
+    if (const uint64_t blocks = Annotation("minctasm"); blocks != 0) {
+      uint64_t threads = 1;
+      for (const char* key : {"tidx", "tidy", "tidz"}) {
+        const uint64_t either = std::max(Annotation(absl::StrCat("maxn", key)), Annotation(absl::StrCat("reqn", key)));
+        threads *= std::clamp<uint64_t>(either, 1, 1024);
+      }
+      bound = std::min(bound, std::max(kRegisters / threads / std::min(blocks, kRegisters) / kStep * kStep, kStep));
+    }
+    program.set_register_count(std::min(program.register_count(), static_cast<uint32_t>(bound)));
+  }
+
   void EmitTotals() {
     v1::KernelProgram& program = unit_.program;
     program.set_name(llvm::demangle(unit_.function->getName().str()));
     std::set<uint32_t> active;
     const auto [registers, local] = Deepest(0, active);
     program.set_register_count(registers);
+    if (module_.flows != nullptr) BoundRegisters();
     program.set_local_bytes(static_cast<uint32_t>(local));
     program.set_static_shared_bytes(static_cast<uint32_t>(StaticSharedBytes()));
     program.set_ptx_sha256(code_.ptx_sha256);

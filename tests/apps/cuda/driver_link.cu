@@ -19,9 +19,9 @@ int main() {
   void* values[] = {log, (void*)sizeof(log)};
   CUlinkState state;
   DRIVER(cuLinkCreate(2, options, values, &state));
-  char text[] = ".version 7.0\n.target sm_70\n.address_size 64\n";
+  char text[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n  add.u32 1, 2;\n}\n";
   EXPECT(cuLinkAddData(state, CU_JIT_INPUT_PTX, text, sizeof(text), "text", 0, NULL, NULL) == CUDA_ERROR_INVALID_PTX);
-  EXPECT(strstr(log, "heddle-nvcc") != NULL);
+  EXPECT(strstr(log, "text: PTX line 6") != NULL);
   EXPECT(cuLinkAddFile(state, CU_JIT_INPUT_CUBIN, "no_such_file", 0, NULL, NULL) == CUDA_ERROR_FILE_NOT_FOUND);
   void* image;
   size_t bytes;

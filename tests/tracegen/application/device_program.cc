@@ -47,10 +47,18 @@ std::string ReadFile(const std::string& name) {
 ModuleInfo Load(const std::vector<std::string>& names) {
   std::vector<std::string> parts;
   for (const std::string& name : names) parts.push_back(ReadFile(name));
+  std::vector<ModuleImage> images;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const bool is_ptx = names[i].ends_with(".ptx"), is_fat = names[i].ends_with(".fatbin");
+    images.push_back({is_ptx   ? ImageKind::kPtx
+                      : is_fat ? ImageKind::kFatBinary
+                               : ImageKind::kBitcode,
+                      names[i], parts[i]});
+  }
   ModuleOptions options;
   options.name = names.front();
   ModuleInfo module;
-  Check(Client().LoadModule({parts.begin(), parts.end()}, options, &module));
+  Check(Client().LoadModule(images, options, LoadPurpose::kUse, &module));
   return module;
 }
 

@@ -308,7 +308,7 @@ TEST_F(ApplicationTest, TheDeviceProcessAnswersWhateverItIsSent) {
     }
   }
   device::Writer bad;
-  Write(bad, device::LoadModuleRequest{{"this is no bitcode"}, {"a.cu", "", "", 0}});
+  Write(bad, device::LoadModuleRequest{{{device::ImageKind::kBitcode, "", "this is no bitcode"}}, {"a.cu", "", "", 0}});
   const device::Result load = device.Ask(MessageKind::kLoadModule, bad.bytes());
   EXPECT_EQ(load.error, Error::kBuildFailure);
   EXPECT_THAT(load.message, HasSubstr("a.cu: not LLVM 19 bitcode"));

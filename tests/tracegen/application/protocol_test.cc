@@ -62,7 +62,9 @@ TEST(ProtocolTest, EveryMessageIsReadAsItWasWritten) {
   ExpectRoundTrip(Result{Error::kKernelFault, "kernel 'k': fault"});
   ExpectRoundTrip(HelloRequest{1, "bfs"});
   ExpectRoundTrip(HelloReply{1, 2, 3, 4, 5, true});
-  ExpectRoundTrip(LoadModuleRequest{{"one", "two"}, {"a.cu", "sm_70", "-O2", 32}});
+  ExpectRoundTrip(LoadModuleRequest{{{ImageKind::kPtx, "a.ptx", "one"}, {ImageKind::kBitcode, "", "two"}},
+                                    {"a.cu", "sm_70", "-O2", 32, 75},
+                                    LoadPurpose::kLink});
   ExpectRoundTrip(BuildOpenClRequest{"kernel", "-DA", "/", {{"h", "text"}}, true});
   ExpectRoundTrip(SomeModule());
   ExpectRoundTrip(KernelName{7, "k"});

@@ -1,7 +1,5 @@
 #include "tracegen/program/ptx_source/lower_module.h"
 
-#include <openssl/sha.h>
-
 #include <map>
 #include <utility>
 #include <vector>
@@ -18,9 +16,10 @@
 #include "tracegen/program/prepare.h"
 #include "tracegen/program/ptx_source/function_lowering.h"
 #include "tracegen/program/ptx_source/layout.h"
+#include "tracegen/program/ptx_source/ptx_error.h"
+#include "tracegen/program/ptx_source/ptx_program.h"
 #include "tracegen/program/ptx_source/signature.h"
 #include "tracegen/program/ptx_source/variables.h"
-#include "tracegen/ptx/syntax/parse.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
@@ -31,59 +30,89 @@ constexpr char kAnalysisTarget[] = "sm_70";
 
 class ModuleLowering {
  public:
-  ModuleLowering(const ptx::Module& source, const std::string& name) : source_(source), places_(source, name) {
+  ModuleLowering(const ptx::Module& source, const WantedFunctions& wanted, const std::string& name)
+      : source_(source), wanted_(wanted), name_(name), places_(source) {
     canonical_.context = std::make_unique<llvm::LLVMContext>();
     canonical_.module = std::make_unique<llvm::Module>("ptx", *canonical_.context);
   }
 
-  absl::StatusOr<CanonicalModule> Run(std::string_view text) {
-    if (source_.address_size != 64) {
-      return absl::UnimplementedError("PTX with addresses of 32 bits is not supported; compile it for 64 bits");
-    }
-    HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine, MakeTargetMachine(kAnalysisTarget));
-    llvm::Module& module = *canonical_.module;
-    module.setTargetTriple(machine->getTargetTriple().str());
-    module.setDataLayout(machine->createDataLayout());
-    PtxVariables variables(source_, module);
+  absl::StatusOr<CanonicalModule> Run(const std::string& ptx_sha256) {
+    HEDDLE_RETURN_IF_ERROR(Begin());
+    PtxVariables variables(source_, *canonical_.module);
     HEDDLE_RETURN_IF_ERROR(variables.Declare());
     HEDDLE_RETURN_IF_ERROR(DeclareFunctions());
     HEDDLE_RETURN_IF_ERROR(variables.Initialize(functions_));
     HEDDLE_RETURN_IF_ERROR(LowerFunctions(variables));
-    if (KernelsOf(module).empty()) {
-      return absl::InvalidArgumentError("there is no kernel (.entry) in this PTX");
-    }
-    std::string broken;
-    llvm::raw_string_ostream stream(broken);
-    if (llvm::verifyModule(module, &stream)) {
-      return absl::InternalError(absl::StrCat("IR of PTX is broken: ", broken.substr(0, broken.find('\n'))));
-    }
-    Index(text);
+    HEDDLE_RETURN_IF_ERROR(Verify());
+    canonical_.index.address_taken = AddressTakenFunctions(*canonical_.module);
+    canonical_.index.indirect = FindIndirectCalls(*canonical_.module);
+    canonical_.index.ptx_sha256 = ptx_sha256;
     HEDDLE_RETURN_IF_ERROR(FindCallees());
     canonical_.lines = std::move(places_.lines);
     canonical_.source_files = std::move(places_.source_files);
-    canonical_.compiler = absl::StrCat("PTX ", source_.version_major, ".", source_.version_minor);
-    canonical_.target = source_.Architecture();
-    canonical_.ptx = std::string(text);
-    FindUniformBranches(canonical_, *machine);
+    FindUniformBranches(canonical_, *machine_);
     canonical_.flows = std::make_shared<const LinkedFlows>(std::move(flows_));
     return std::move(canonical_);
   }
 
- private:
-  absl::Status DeclareFunctions() {
-    for (const ptx::Function& source : source_.functions) {
-      functions_.push_back(nullptr);
-      if (!source.is_defined) continue;
-      if (source.is_kernel) {
-        HEDDLE_RETURN_IF_ERROR(DeclareKernel(source));
-        continue;
+  absl::StatusOr<CanonicalModule> Declare() {
+    HEDDLE_RETURN_IF_ERROR(Begin());
+    PtxVariables variables(source_, *canonical_.module);
+    HEDDLE_RETURN_IF_ERROR(variables.Declare());
+    HEDDLE_RETURN_IF_ERROR(DeclareFunctions());
+    HEDDLE_RETURN_IF_ERROR(variables.Initialize(functions_));
+    for (llvm::Function* function : functions_) {
+      if (function == nullptr || !function->empty()) continue;  // an alias has the body of what it stands for
+      llvm::IRBuilder<> b(llvm::BasicBlock::Create(*canonical_.context, "", function));
+      if (function->getReturnType()->isVoidTy()) {
+        b.CreateRetVoid();
+      } else {
+        b.CreateUnreachable();
       }
-      HEDDLE_ASSIGN_OR_RETURN(llvm::FunctionType * type,
-                              FunctionTypeOf(*canonical_.context, source.returns, source.parameters));
-      functions_.back() =
-          llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, source.name, *canonical_.module);
+    }
+    HEDDLE_RETURN_IF_ERROR(Verify());
+    return std::move(canonical_);
+  }
+
+ private:
+  absl::Status Begin() {
+    if (source_.address_size != 64) {
+      return absl::UnimplementedError("PTX with addresses of 32 bits is not supported; compile it for 64 bits");
+    }
+    HEDDLE_ASSIGN_OR_RETURN(machine_, MakeTargetMachine(kAnalysisTarget));
+    canonical_.module->setTargetTriple(machine_->getTargetTriple().str());
+    canonical_.module->setDataLayout(machine_->createDataLayout());
+    canonical_.compiler = absl::StrCat("PTX ", source_.version_major, ".", source_.version_minor);
+    canonical_.target = source_.Architecture();
+    return absl::OkStatus();
+  }
+
+  absl::Status Verify() const {
+    std::string broken;
+    llvm::raw_string_ostream stream(broken);
+    if (!llvm::verifyModule(*canonical_.module, &stream)) return absl::OkStatus();
+    return absl::InternalError(absl::StrCat("IR of PTX is broken: ", broken.substr(0, broken.find('\n'))));
+  }
+
+  bool IsWanted(uint32_t function) const { return source_.functions[function].is_defined && wanted_[function]; }
+
+  absl::Status DeclareFunctions() {
+    for (uint32_t i = 0; i < source_.functions.size(); ++i) {
+      functions_.push_back(nullptr);
+      if (!IsWanted(i)) continue;
+      const ptx::Function& source = source_.functions[i];
+      HEDDLE_RETURN_IF_ERROR(InPart(source_, source.part, DeclareFunction(source)));
     }
     for (const ptx::Alias& alias : source_.aliases) functions_[alias.function] = functions_[alias.aimed];
+    return absl::OkStatus();
+  }
+
+  absl::Status DeclareFunction(const ptx::Function& source) {
+    if (source.is_kernel) return DeclareKernel(source);
+    HEDDLE_ASSIGN_OR_RETURN(llvm::FunctionType * type,
+                            FunctionTypeOf(*canonical_.context, source.returns, source.parameters));
+    functions_.back() =
+        llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, source.name, *canonical_.module);
     return absl::OkStatus();
   }
 
@@ -103,6 +132,7 @@ class ModuleLowering {
                                             llvm::GlobalValue::ExternalLinkage, source.name, *canonical_.module);
     for (unsigned i = 0; i < parameters.size(); ++i) {
       const ptx::Variable& variable = source.parameters[i];
+      function->getArg(i)->setName(variable.name);
       if (parameters[i].bytes != nullptr) {
         function->addParamAttr(i, llvm::Attribute::getWithByValType(context, parameters[i].bytes));
         function->addParamAttr(
@@ -123,6 +153,10 @@ class ModuleLowering {
         const uint64_t number = i < found->numbers.size() ? found->numbers[i] : 1;
         Annotate(function, absl::StrCat(directive, std::string(1, static_cast<char>('x' + i))), number);
       }
+    }
+    for (const auto& [directive, key] : {std::pair("maxnreg", "maxnreg"), std::pair("minnctapersm", "minctasm")}) {
+      const ptx::Directive* found = source.Find(directive);
+      if (found != nullptr && !found->numbers.empty()) Annotate(function, key, found->numbers[0]);
     }
     return absl::OkStatus();
   }
@@ -145,28 +179,22 @@ class ModuleLowering {
     llvm::DISubroutineType* type = builder.createSubroutineType(builder.getOrCreateTypeArray({}));
     const ModuleContext context{source_, module, variables, functions_};
     for (uint32_t i = 0; i < source_.functions.size(); ++i) {
+      if (!IsWanted(i)) continue;
       const ptx::Function& source = source_.functions[i];
-      if (!source.is_defined) continue;
-      HEDDLE_ASSIGN_OR_RETURN(Layout layout, LayOut(source_, source, places_));
+      places_.BeginText(source_.parts.empty() ? name_ : source_.parts[source.part]);
+      absl::StatusOr<Layout> laid_out = LayOut(source_, source, places_);
+      if (!laid_out.ok()) return InPart(source_, source.part, laid_out.status());
+      Layout layout = *std::move(laid_out);
       llvm::DISubprogram* scope =
           builder.createFunction(file, source.name, source.name, file, 0, type, 0, llvm::DINode::FlagZero,
                                  llvm::DISubprogram::SPFlagDefinition | llvm::DISubprogram::SPFlagOptimized);
       functions_[i]->setSubprogram(scope);
       LinkedFlow& linked = flows_.functions[source.name];
-      HEDDLE_RETURN_IF_ERROR(LowerFunction(context, i, layout, scope, &linked.links));
+      HEDDLE_RETURN_IF_ERROR(InPart(source_, source.part, LowerFunction(context, i, layout, scope, &linked.links)));
       linked.flow = std::move(layout.flow);
     }
     builder.finalize();
     return absl::OkStatus();
-  }
-
-  void Index(std::string_view text) {
-    CodeIndex& index = canonical_.index;
-    index.address_taken = AddressTakenFunctions(*canonical_.module);
-    index.indirect = FindIndirectCalls(*canonical_.module);
-    unsigned char digest[SHA256_DIGEST_LENGTH];
-    SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest);
-    index.ptx_sha256.assign(reinterpret_cast<const char*>(digest), sizeof(digest));
   }
 
   // Gives calls through pointers the functions that they can lead to.
@@ -196,26 +224,41 @@ class ModuleLowering {
   }
 
   const ptx::Module& source_;
+  const WantedFunctions& wanted_;
+  const std::string& name_;
   PlaceTable places_;
+  std::unique_ptr<llvm::TargetMachine> machine_;
   CanonicalModule canonical_;
   std::vector<llvm::Function*> functions_;
   LinkedFlows flows_;
 };
 
+// Messages about a linked module name its texts already.
+absl::StatusOr<CanonicalModule> Named(absl::StatusOr<CanonicalModule> made, const ptx::Module& module,
+                                      const std::string& name) {
+  if (made.ok() || !module.parts.empty()) return made;
+  return absl::Status(made.status().code(), absl::StrCat(name, ": ", made.status().message()));
+}
+
 }  // namespace
 
-absl::StatusOr<CanonicalModule> LowerPtx(const ptx::Module& module, std::string_view text, const std::string& name) {
-  absl::StatusOr<CanonicalModule> lowered = ModuleLowering(module, name).Run(text);
-  if (lowered.ok()) return lowered;
-  return absl::Status(lowered.status().code(), absl::StrCat(name, ": ", lowered.status().message()));
+absl::StatusOr<CanonicalModule> LowerPtx(const ptx::Module& module, const WantedFunctions& wanted,
+                                         const std::string& name, const std::string& ptx_sha256) {
+  return Named(ModuleLowering(module, wanted, name).Run(ptx_sha256), module, name);
+}
+
+absl::StatusOr<CanonicalModule> DeclarePtx(const ptx::Module& module, const std::string& name) {
+  return Named(ModuleLowering(module, WantedFunctions(module.functions.size(), true), name).Declare(), module, name);
 }
 
 absl::StatusOr<CanonicalModule> ReadPtx(std::string_view text, const std::string& name) {
-  absl::StatusOr<ptx::Module> module = ptx::ParseModule(text);
-  if (!module.ok()) {
-    return absl::Status(module.status().code(), absl::StrCat(name, ": ", module.status().message()));
+  HEDDLE_ASSIGN_OR_RETURN(const PtxProgram program, PtxProgram::Read({{name, text}}));
+  if (program.kernels().empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ": there is no kernel (.entry) in this PTX"));
   }
-  return LowerPtx(*module, text, name);
+  HEDDLE_ASSIGN_OR_RETURN(CanonicalModule canonical, program.Lower());
+  canonical.ptx = std::string(text);
+  return canonical;
 }
 
 }  // namespace heddle::tracegen

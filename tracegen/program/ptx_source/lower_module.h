@@ -25,6 +25,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "tracegen/program/static_program.h"
@@ -32,12 +33,20 @@
 
 namespace heddle::tracegen {
 
-// `name` stands for the module in messages, and for the source where the text has no .loc. `text` is what `module` was
-// parsed from. Errors: what is not known, or has no meaning yet, with its line and text; functions that are called and
-// neither defined nor known.
-absl::StatusOr<CanonicalModule> LowerPtx(const ptx::Module& module, std::string_view text, const std::string& name);
+// Which functions of a module are lowered, by Module::functions.
+using WantedFunctions = std::vector<bool>;
 
-// Parses and lowers.
+// Lowers the wanted functions, which include all that they can call, and all variables; CanonicalModule::ptx stays
+// empty. `name` stands for the module in messages, and for the source where the text has no .loc; where the module is
+// linked from several texts, their names do. `ptx_sha256` is of the text. Errors: what is not known, or has no meaning
+// yet, with its line and text; functions that are called and neither defined nor known.
+absl::StatusOr<CanonicalModule> LowerPtx(const ptx::Module& module, const WantedFunctions& wanted,
+                                         const std::string& name, const std::string& ptx_sha256);
+
+// Variables, and functions that do nothing: what the host sees, at little cost.
+absl::StatusOr<CanonicalModule> DeclarePtx(const ptx::Module& module, const std::string& name);
+
+// Parses and lowers all of a text that is a program of its own. Errors: also a text without kernels.
 absl::StatusOr<CanonicalModule> ReadPtx(std::string_view text, const std::string& name);
 
 }  // namespace heddle::tracegen

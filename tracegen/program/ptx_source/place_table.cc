@@ -6,8 +6,6 @@
 
 namespace heddle::tracegen {
 
-PlaceTable::PlaceTable(const ptx::Module& module, const std::string& name) : module_(module), name_(name) {}
-
 uint32_t PlaceTable::FileIndex(const std::string& path) {
   const std::vector<std::string> parts = absl::StrSplit(path, absl::ByAnyChar("/\\"));
   const std::string& base = parts.back();

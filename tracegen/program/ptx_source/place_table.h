@@ -14,7 +14,9 @@ namespace heddle::tracegen {
 // What numbers of instructions mean, as CanonicalModule::lines and source_files have it.
 class PlaceTable {
  public:
-  PlaceTable(const ptx::Module& module, const std::string& name);
+  explicit PlaceTable(const ptx::Module& module) : module_(module) {}
+  // Lines of the text are from now on those of the text of this name.
+  void BeginText(const std::string& name) { name_ = name; }
   // The next number, for an instruction at `line` of the text and, if `loc` is not null, of its source.
   uint32_t Add(uint32_t line, const ptx::Location* loc);
 
@@ -24,7 +26,7 @@ class PlaceTable {
  private:
   uint32_t FileIndex(const std::string& path);
   const ptx::Module& module_;
-  const std::string name_;
+  std::string name_;
 };
 
 }  // namespace heddle::tracegen

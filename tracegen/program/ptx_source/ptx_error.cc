@@ -11,4 +11,9 @@ absl::Status PtxError(const ptx::Module& module, const ptx::Function& function, 
       absl::StrCat("PTX line ", line, ": ", what, ": ", ptx::Print(module, function, instruction)));
 }
 
+absl::Status InPart(const ptx::Module& module, uint32_t part, const absl::Status& status) {
+  if (status.ok() || module.parts.empty()) return status;
+  return absl::Status(status.code(), absl::StrCat(module.parts[part], ": ", status.message()));
+}
+
 }  // namespace heddle::tracegen

@@ -14,6 +14,9 @@ namespace heddle::tracegen {
 absl::Status PtxError(const ptx::Module& module, const ptx::Function& function, uint32_t line,
                       const ptx::Instruction& instruction, absl::string_view what);
 
+// The error with the name of its text in front, if the module is linked from several.
+absl::Status InPart(const ptx::Module& module, uint32_t part, const absl::Status& status);
+
 }  // namespace heddle::tracegen
 
 #endif  // HEDDLE_TRACEGEN_PROGRAM_PTX_SOURCE_PTX_ERROR_H_

@@ -15,10 +15,6 @@ using ptx::StateSpace;
 
 constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3, kConstantSpace = 4;
 
-absl::Status Error(const ptx::Variable& variable, absl::string_view what) {
-  return absl::UnimplementedError(absl::StrCat("PTX line ", variable.line, ": variable '", variable.name, "': ", what));
-}
-
 bool IsPlaced(const ptx::Variable& variable) {
   return variable.space != StateSpace::kLocal && variable.space != StateSpace::kParam &&
          variable.space != StateSpace::kReg;
@@ -30,8 +26,14 @@ void PutBytes(uint64_t bits, uint64_t bytes, uint64_t at, std::string& out) {
 
 }  // namespace
 
-absl::StatusOr<llvm::GlobalVariable*> PtxVariables::Make(const ptx::Variable& variable, const std::string& name) {
+absl::Status PtxVariables::Error(const ptx::Variable& variable, absl::string_view what) const {
+  return absl::UnimplementedError(
+      absl::StrCat(source_.Where(variable.part, variable.line), ": variable '", variable.name, "': ", what));
+}
+
+absl::StatusOr<llvm::GlobalVariable*> PtxVariables::Make(const ptx::Variable& variable) {
   llvm::LLVMContext& context = module_.getContext();
+  const std::string& name = variable.name;
   if (variable.type.kind == ptx::TypeKind::kOpaque) {
     // Holds the handle of what is bound to it.
     auto* made = new llvm::GlobalVariable(module_, llvm::Type::getInt64Ty(context), /*isConstant=*/false,
@@ -71,16 +73,14 @@ absl::Status PtxVariables::Declare() {
   globals_.assign(source_.variables.size(), nullptr);
   for (const ptx::ModuleItem& item : source_.items) {
     if (item.kind == ptx::ModuleItem::Kind::kVariable) {
-      const ptx::Variable& variable = source_.variables[item.index];
-      if (!IsPlaced(variable)) return Error(variable, "local variables of a module are not supported");
-      HEDDLE_ASSIGN_OR_RETURN(globals_[item.index], Make(variable, variable.name));
+      HEDDLE_ASSIGN_OR_RETURN(globals_[item.index], Make(source_.variables[item.index]));
     }
     if (item.kind != ptx::ModuleItem::Kind::kDefinition) continue;
     const ptx::Function& function = source_.functions[item.index];
     for (uint32_t i = 0; i < function.variables.size(); ++i) {
       const ptx::Variable& variable = function.variables[i];
       if (!IsPlaced(variable)) continue;
-      HEDDLE_ASSIGN_OR_RETURN(of_bodies_[std::make_pair(item.index, i)], Make(variable, variable.name));
+      HEDDLE_ASSIGN_OR_RETURN(of_bodies_[std::make_pair(item.index, i)], Make(variable));
     }
   }
   return absl::OkStatus();

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/Module.h"
@@ -31,7 +32,8 @@ class PtxVariables {
   llvm::GlobalVariable* OfBody(uint32_t function, uint32_t index) const;
 
  private:
-  absl::StatusOr<llvm::GlobalVariable*> Make(const ptx::Variable& variable, const std::string& name);
+  absl::Status Error(const ptx::Variable& variable, absl::string_view what) const;
+  absl::StatusOr<llvm::GlobalVariable*> Make(const ptx::Variable& variable);
   absl::StatusOr<llvm::Constant*> Value(const ptx::Variable& variable, const std::vector<llvm::Function*>& functions);
 
   const ptx::Module& source_;

@@ -217,10 +217,10 @@ Result DeviceClient::Connect() {
   return state_->Locked([&] { return state_->Ready(); });
 }
 
-Result DeviceClient::LoadModule(const std::vector<std::string_view>& bitcode, const ModuleOptions& options,
-                                ModuleInfo* module) {
+Result DeviceClient::LoadModule(const std::vector<ModuleImage>& images, const ModuleOptions& options,
+                                LoadPurpose purpose, ModuleInfo* module) {
   return state_->Locked(
-      [&] { return state_->Call(MessageKind::kLoadModule, LoadModuleRequest{bitcode, options}, module); });
+      [&] { return state_->Call(MessageKind::kLoadModule, LoadModuleRequest{images, options, purpose}, module); });
 }
 
 Result DeviceClient::BuildOpenCl(std::string_view source, std::string_view options,

@@ -42,9 +42,11 @@ class DeviceClient {
   // what to do.
   Result Connect();
 
-  // Loads device code: LLVM bitcode for nvptx64; several parts are linked as nvcc -rdc=true does. Kernels that capture
+  // Loads device code; several images are linked: bitcode as nvcc -rdc=true does, PTX by name. Kernels that capture
   // does not support fail at their launch, not here. Initial values are in the variables when this returns.
-  Result LoadModule(const std::vector<std::string_view>& bitcode, const ModuleOptions& options, ModuleInfo* module);
+  // kBuildFailure: module->log has the messages.
+  Result LoadModule(const std::vector<ModuleImage>& images, const ModuleOptions& options, LoadPurpose purpose,
+                    ModuleInfo* module);
 
   // Compiles OpenCL C. `options` as clBuildProgram has them (-D, -I, -cl-...; -I relative to the working directory of
   // this process). With `compile_only` the result is a part for LoadModule (clCompileProgram): `module` gets only

@@ -4,11 +4,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "tracegen/runtime/cuda/code_text.h"
+#include "tracegen/runtime/cuda/image_form.h"
 #include "tracegen/runtime/cuda/state.h"
+#include "tracegen/runtime/protocol/fat_binary.h"
 
 namespace heddle::cuda {
 namespace {
@@ -59,60 +62,157 @@ size_t DeviceCodeBytes(std::string_view data) {
   return at;
 }
 
-bool CodeImage::Add(const void* code) {
-  // Bytes behind a zero, or behind other code, need not exist.
-  if (std::strncmp(static_cast<const char*>(code), kCodeTextStart.data(), kCodeTextStart.size()) == 0) {
-    const std::string& decoded = decoded_.emplace_back(CodeFromText(static_cast<const char*>(code)));
-    return DeviceCodeBytes(decoded) != 0 && Add(decoded.data());
+void CodeImage::Limit(uint32_t registers, uint32_t capability) {
+  if (registers != 0) {
+    options_.max_registers = options_.max_registers == 0 ? registers : std::min(options_.max_registers, registers);
   }
-  if (std::strncmp(static_cast<const char*>(code), kLinkedCodeMagic, kMagicBytes) == 0) {
-    const char* at = static_cast<const char*>(code) + kMagicBytes;
-    uint64_t parts = NumberAt(at);
-    at += sizeof(parts);
-    for (; parts > 0; --parts) {
-      const uint64_t bytes = NumberAt(at);
-      at += sizeof(bytes);
-      if (!Add(at)) return false;
-      at += bytes;
+  if (capability != 0) options_.most_capability = capability;
+}
+
+std::string CodeImage::Add(const void* code, const std::string& name) {
+  const auto add = [&]() -> std::string {
+    switch (FormOf(code)) {
+      case ImageForm::kEmbedded:
+        return AddEmbedded(code, name);
+      case ImageForm::kLinked:
+        return AddLinked(code, name);
+      case ImageForm::kCodeText:
+      case ImageForm::kText:
+        return AddText(static_cast<const char*>(code), name);
+      case ImageForm::kFatBinary: {
+        device::FatBinaryHeader header;
+        std::memcpy(&header, code, sizeof(header));
+        return AddFatBinary({static_cast<const char*>(code), header.header_bytes + header.bytes}, name);
+      }
+      case ImageForm::kFatBinaryWrapper:
+        return AddWrapped(code, name);
+      case ImageForm::kMachineCode:
+        return kMachineCodeRefusal;
+      case ImageForm::kUnknown:
+        break;
     }
-    return true;
+    return kNoDeviceCode;
+  };
+  std::string refusal = add();
+  if (!refusal.empty()) refusal_ = refusal;
+  return refusal;
+}
+
+std::string CodeImage::AddAll(std::string_view code, const std::string& name) {
+  switch (FormOf(code.data())) {
+    case ImageForm::kEmbedded:
+    case ImageForm::kLinked:
+      return DeviceCodeBytes(code) == 0 ? "a part of device code" : Add(code.data(), name);
+    case ImageForm::kFatBinary:
+      return device::FatBinaryBytes(code) == 0 ? "a part of a fat binary" : Add(code.data(), name);
+    case ImageForm::kFatBinaryWrapper:
+      return kNoDeviceCode;  // addresses of another program
+    default:
+      return Add(code.data(), name);
   }
-  if (std::strncmp(static_cast<const char*>(code), kDeviceCodeMagic, kMagicBytes) != 0) return false;
+}
+
+std::string CodeImage::AddText(const char* text, const std::string& name) {
+  const std::optional<size_t> bytes = TextBytes(text);
+  if (!bytes) return "a text without a zero byte at its end";
+  if (FormOf(text) == ImageForm::kCodeText) {
+    const std::string& decoded = decoded_.emplace_back(CodeFromText(text));
+    return DeviceCodeBytes(decoded) == 0 ? "damaged device code of heddle-nvcc -ptx" : Add(decoded.data(), name);
+  }
+  const std::string_view whole(text, *bytes);
+  if (!IsPtx(whole)) return kNoDeviceCode;
+  images_.push_back({device::ImageKind::kPtx, name, whole});
+  if (options_.name.empty()) options_.name = name;
+  return "";
+}
+
+std::string CodeImage::AddFatBinary(std::string_view container, const std::string& name) {
+  images_.push_back({device::ImageKind::kFatBinary, name, container});
+  if (options_.name.empty()) options_.name = name;
+  newest_ptx_ = std::max(newest_ptx_, NewestPtx(container));
+  return "";
+}
+
+std::string CodeImage::AddWrapped(const void* wrapper, const std::string& name) {
+  device::FatBinaryWrapper whole;
+  std::memcpy(&whole, wrapper, sizeof(whole));
+  constexpr uint32_t kOfParts = 2;
+  if (whole.version != kOfParts || whole.more == nullptr) {
+    return whole.data == nullptr ? kNoDeviceCode : Add(whole.data, name);
+  }
+  // Containers of relocatable code, up to a null.
+  for (auto part = static_cast<const void* const*>(whole.more); *part != nullptr; ++part) {
+    if (std::string refusal = Add(*part, name); !refusal.empty()) return refusal;
+  }
+  return "";
+}
+
+std::string CodeImage::AddLinked(const void* code, const std::string& name) {
+  const char* at = static_cast<const char*>(code) + kMagicBytes;
+  uint64_t parts = NumberAt(at);
+  at += sizeof(parts);
+  for (; parts > 0; --parts) {
+    const uint64_t bytes = NumberAt(at);
+    at += sizeof(bytes);
+    if (std::string refusal = Add(at, name); !refusal.empty()) return refusal;
+    at += bytes;
+  }
+  return "";
+}
+
+std::string CodeImage::AddEmbedded(const void* code, const std::string& name) {
+  // Bytes behind other code need not exist.
   DeviceCodeHeader header;
   std::memcpy(&header, code, sizeof(header));
   const char* text_start = static_cast<const char*>(code) + sizeof(header);
   const std::string_view text(text_start, header.text_bytes);
-  bitcode_.emplace_back(text_start + header.text_bytes, header.bitcode_bytes);
+  const std::string_view kind = ValueOf(text, "kind");
+  const std::string_view own_name = ValueOf(text, "name");
+  device::ModuleImage& image = images_.emplace_back();
+  image.kind = kind == kPtxPart         ? device::ImageKind::kPtx
+               : kind == kFatBinaryPart ? device::ImageKind::kFatBinary
+                                        : device::ImageKind::kBitcode;
+  image.name = own_name.empty() ? name : own_name;
+  image.data = {text_start + header.text_bytes, header.bitcode_bytes};
   // Of several parts the first names the image, and the strictest register limit holds.
   if (options_.name.empty()) {
-    options_.name = ValueOf(text, "name");
+    options_.name = image.name;
     options_.target = ValueOf(text, "target");
     options_.optimization = ValueOf(text, "optimization");
   }
-  cuda_version_ = std::max(cuda_version_, std::atoi(std::string(ValueOf(text, "cuda_version")).c_str()));
-  const auto registers =
-      static_cast<uint32_t>(std::strtoul(std::string(ValueOf(text, "max_registers")).c_str(), nullptr, 10));
-  if (registers != 0) {
-    options_.max_registers = options_.max_registers == 0 ? registers : std::min(options_.max_registers, registers);
-  }
+  const auto number = [&text](std::string_view key) {
+    return static_cast<uint32_t>(std::strtoul(std::string(ValueOf(text, key)).c_str(), nullptr, 10));
+  };
+  cuda_version_ = std::max(cuda_version_, static_cast<int>(number("cuda_version")));
+  Limit(number("max_registers"), number("most_capability"));
   if (const std::string_view program = ValueOf(text, "device_program"); !program.empty()) {
     device::DeviceClient::Get().AddDeviceProgram(std::string(program));
   }
-  return true;
+  return "";
+}
+
+cudaError_t CodeImage::Ask(const char* call, device::LoadPurpose purpose) {
+  const device::Result result = device::DeviceClient::Get().LoadModule(images_, options_, purpose, &info_);
+  const bool of_text = std::any_of(images_.begin(), images_.end(), [](const device::ModuleImage& image) {
+    return image.kind != device::ImageKind::kBitcode;
+  });
+  const cudaError_t error = Fail(call, result);
+  return of_text && error == cudaErrorInvalidKernelImage ? Fail(cudaErrorInvalidPtx) : error;
 }
 
 cudaError_t CodeImage::Load(const char* call) {
   if (loaded_) return cudaSuccess;
   if (failure_ != cudaSuccess) return Fail(failure_);
-  if (bitcode_.empty()) {
-    Explain(call, "this program's device code was not compiled by heddle-nvcc");
+  if (images_.empty()) {
+    Explain(call, refusal_.empty() ? "this program's device code was not compiled by heddle-nvcc" : refusal_);
     return Fail(cudaErrorNoKernelImageForDevice);
   }
-  const device::Result result = device::DeviceClient::Get().LoadModule(bitcode_, options_, &info_);
-  failure_ = Fail(call, result);
-  loaded_ = result.ok();
+  failure_ = Ask(call, device::LoadPurpose::kUse);
+  loaded_ = failure_ == cudaSuccess;
   return failure_;
 }
+
+cudaError_t CodeImage::Check(const char* call, device::LoadPurpose purpose) { return Ask(call, purpose); }
 
 cudaError_t CodeImage::Unload(const char* call) {
   if (!loaded_) return cudaSuccess;
@@ -141,7 +241,10 @@ const device::VariableInfo* CodeImage::FindAddress(uint64_t address) const {
   return nullptr;
 }
 
-int CodeImage::target() const { return options_.target.size() > 3 ? std::atoi(options_.target.c_str() + 3) : 0; }
+int CodeImage::target() const {
+  const std::string& target = loaded_ ? info_.target : options_.target;
+  return std::max(newest_ptx_, target.size() > 3 ? std::atoi(target.c_str() + 3) : 0);
+}
 
 CodeRegistry& CodeRegistry::Get() {
   static auto& registry = *new CodeRegistry;
@@ -170,7 +273,11 @@ void CodeRegistry::AddVariable(const Variable& variable) {
 
 Kernel* CodeRegistry::FindKernel(const void* host) {
   auto found = kernels_.find(host);
-  return found == kernels_.end() ? nullptr : &found->second;
+  return found == kernels_.end() ? FindHandle(host) : &found->second;
+}
+
+Kernel* CodeRegistry::FindHandle(const void* handle) const {
+  return handles_.count(handle) == 0 ? nullptr : static_cast<Kernel*>(const_cast<void*>(handle));
 }
 
 const Variable* CodeRegistry::FindVariable(const void* host_or_name) {

@@ -25,11 +25,18 @@ size_t DeviceCodeBytes(std::string_view data);
 // Loaded at the first use of one of its kernels or variables.
 class CodeImage {
  public:
-  // Adds embedded device code, linked or not (device_code.h), or as text (code_text.h). False if it is none.
-  bool Add(const void* code);
+  // Adds device code of any form (image_form.h), which has to stay where it is until Load. `name` is that of a text,
+  // such as "kernel.ptx". Returns why it cannot be added; empty if it was.
+  std::string Add(const void* code, const std::string& name);
+  // The same for all of `code`, which may be of a stranger's file. A byte of zero is behind it.
+  std::string AddAll(std::string_view code, const std::string& name);
+  // At most so many registers per thread, and PTX of fat binaries for at most this compute capability; 0 = any.
+  void Limit(uint32_t registers, uint32_t capability);
 
   // `call` is the function of the API that needs it, for messages.
   cudaError_t Load(const char* call);
+  // Reads and links what was added, as far as that is possible without loading it.
+  cudaError_t Check(const char* call, device::LoadPurpose purpose);
   cudaError_t Unload(const char* call);
 
   // Nothing if there is none of this name. Only after Load.
@@ -41,26 +48,43 @@ class CodeImage {
   uint64_t id() const { return info_.id; }
   const device::ModuleInfo& info() const { return info_; }
   bool loaded() const { return loaded_; }
+  // What loading had to say; about errors too.
+  const std::string& log() const { return info_.log; }
   // Compute capability, as 70; 0 if there is no code.
   int target() const;
   // What CUDART_VERSION was, such as 12040; 0 if there is no code.
   int cuda_version() const { return cuda_version_; }
 
  private:
-  std::vector<std::string_view> bitcode_;
+  std::string AddEmbedded(const void* code, const std::string& name);
+  std::string AddLinked(const void* code, const std::string& name);
+  std::string AddWrapped(const void* wrapper, const std::string& name);
+  std::string AddText(const char* text, const std::string& name);
+  std::string AddFatBinary(std::string_view container, const std::string& name);
+  cudaError_t Ask(const char* call, device::LoadPurpose purpose);
+
+  std::vector<device::ModuleImage> images_;
   std::list<std::string> decoded_;  // what was text
   device::ModuleOptions options_;
   device::ModuleInfo info_;
   int cuda_version_ = 0;
+  int newest_ptx_ = 0;   // compute capability, of fat binaries
+  std::string refusal_;  // of code that could not be added
   bool loaded_ = false;
   cudaError_t failure_ = cudaSuccess;  // a module that cannot be loaded is not tried again
 };
 
-// A __global__ function of the program.
+// A __global__ function of the program, or a kernel of a module that it has loaded. Its address is its handle in both
+// APIs: CUfunction, CUkernel, cudaKernel_t, cudaFunction_t.
 struct Kernel {
   CodeImage* image = nullptr;
   std::string name;                   // in the module
   int max_dynamic_shared = 48 << 10;  // cudaFuncSetAttribute
+  CUmodule module = nullptr;          // null: of the program
+  // Of launches before CUDA 4.
+  dim3 block;
+  unsigned int shared_bytes = 0;
+  std::string parameters;
 };
 
 enum class VariableKind { kVariable, kManaged, kTexture, kSurface };
@@ -86,8 +110,12 @@ class CodeRegistry {
   void AddKernel(CodeImage* image, const void* host, const char* name);
   void AddVariable(const Variable& variable);
 
-  // By the host's address of the kernel. Nothing if it is not one.
+  // By the host's address of the kernel, or by its handle. Nothing if it is neither.
   Kernel* FindKernel(const void* host);
+  // A kernel that the program knows by its handle from now on, and no longer.
+  void AddHandle(Kernel* kernel) { handles_.insert(kernel); }
+  void RemoveHandle(Kernel* kernel) { handles_.erase(kernel); }
+  Kernel* FindHandle(const void* handle) const;
   // By the host's address of the variable, or by its name.
   const Variable* FindVariable(const void* host_or_name);
   // Where the variable lies on the device; loads its image. cudaErrorInvalidSymbol if there is none.
@@ -116,6 +144,7 @@ class CodeRegistry {
   std::set<const CodeImage*> others_;
   std::map<const void*, CodeImage*> relocatable_;
   std::map<const void*, Kernel> kernels_;
+  std::set<const void*> handles_;
   std::map<const void*, Variable> variables_;
   bool has_managed_ = false;
 };

@@ -53,6 +53,8 @@ cudaError_t Translate(const device::Result& result) {
       return cudaErrorNotSupported;
     case device::Error::kDisconnected:
       return cudaErrorLaunchFailure;
+    case device::Error::kNoCode:
+      return cudaErrorNoKernelImageForDevice;
   }
   return cudaErrorUnknown;
 }

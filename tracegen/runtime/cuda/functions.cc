@@ -27,6 +27,20 @@ int ResidentBlocks(const device::KernelInfo& kernel, int threads, size_t dynamic
   return blocks;
 }
 
+int MostThreads(const device::KernelInfo& kernel) {
+  const uint32_t* required = kernel.required_block;
+  if (required[0] != 0) return static_cast<int>(required[0] * required[1] * required[2]);
+  return kernel.max_threads != 0 ? std::min(static_cast<int>(kernel.max_threads), kMaxThreadsPerBlock)
+                                 : kMaxThreadsPerBlock;
+}
+
+int PtxVersion(const CodeImage& image) {
+  const int target = image.target();
+  return target != 0 ? target : ChosenDevice().capability;
+}
+
+int BinaryVersion(const CodeImage& image) { return std::max(ChosenDevice().capability, PtxVersion(image)); }
+
 uint64_t MostLiveBlocks(const device::KernelInfo& kernel, uint64_t threads) {
   if (kernel.live_threads == 0) return ~uint64_t{0};
   return std::clamp<uint64_t>(kernel.live_threads / threads, 1, kernel.live_blocks);
@@ -64,14 +78,14 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes* attributes, const v
   heddle::device::KernelInfo info;
   cudaError_t error = heddle::cuda::Look("cudaFuncGetAttributes", function, &kernel, &info);
   if (error != cudaSuccess) return error;
-  const heddle::cuda::DeviceModel& model = heddle::cuda::ChosenDevice();
   *attributes = cudaFuncAttributes{};
   attributes->sharedSizeBytes = info.static_shared_bytes;
+  attributes->constSizeBytes = info.constant_bytes;
   attributes->localSizeBytes = info.local_bytes;
-  attributes->maxThreadsPerBlock =
-      info.max_threads != 0 ? static_cast<int>(info.max_threads) : heddle::cuda::kMaxThreadsPerBlock;
+  attributes->maxThreadsPerBlock = heddle::cuda::MostThreads(info);
   attributes->numRegs = static_cast<int>(info.registers);
-  attributes->ptxVersion = attributes->binaryVersion = model.capability;
+  attributes->ptxVersion = heddle::cuda::PtxVersion(*kernel->image);
+  attributes->binaryVersion = heddle::cuda::BinaryVersion(*kernel->image);
   attributes->maxDynamicSharedSizeBytes =
       kernel->max_dynamic_shared -
       static_cast<int>(std::min<uint32_t>(info.static_shared_bytes, kernel->max_dynamic_shared));

@@ -31,6 +31,12 @@ std::string PackArguments(const device::KernelInfo& kernel, void** arguments);
 cudaError_t RunKernel(const char* call, CodeImage& image, const std::string& kernel, const LaunchShape& shape,
                       std::string parameters);
 
+// Threads of the largest block that the kernel can be launched with.
+int MostThreads(const device::KernelInfo& kernel);
+// Compute capability of the architecture that an image's code was written for, and of the one that it runs on: 75.
+int PtxVersion(const CodeImage& image);
+int BinaryVersion(const CodeImage& image);
+
 // Blocks of `threads` threads that one multiprocessor of the device holds at a time.
 int ResidentBlocks(const device::KernelInfo& kernel, int threads, size_t dynamic_shared_bytes);
 

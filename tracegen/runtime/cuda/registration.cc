@@ -1,10 +1,13 @@
-// What compiled objects call before main(): clang's registration of device code, kernels and variables, and that of
-// relocatable device code (include/heddle_cuda_relocatable.h).
+// What compiled objects call before main(): registration of device code, kernels and variables by clang, and by the
+// vendor's compiler; and that of relocatable device code (include/heddle_cuda_relocatable.h).
 #include <cstdint>
+#include <cstring>
 #include <string>
+#include <vector>
 
 #include "tracegen/runtime/cuda/code_image.h"
 #include "tracegen/runtime/cuda/state.h"
+#include "tracegen/runtime/protocol/fat_binary.h"
 
 namespace heddle::cuda {
 namespace {
@@ -27,14 +30,6 @@ Variable MakeVariable(CodeImage* image, void* host, const char* name, uint64_t b
   variable.kind = kind;
   return variable;
 }
-
-// What clang's host pass leaves around the device code.
-struct FatBinaryWrapper {
-  int32_t magic;
-  int32_t version;
-  const void* data;
-  void* unused;
-};
 
 // One entry of clang's list of a relocatable unit (clang 19, offloading entries).
 struct OffloadEntry {
@@ -63,6 +58,19 @@ void AddEntry(CodeImage* image, const OffloadEntry& entry) {
   registry.AddVariable(variable);
 }
 
+// A managed variable of the vendor's compiler: a pointer of the host, which leads to the device's own memory once its
+// image is loaded.
+struct ManagedPointer {
+  CodeImage* image = nullptr;
+  void** host = nullptr;
+  std::string name;
+};
+
+std::vector<ManagedPointer>& ManagedPointers() {
+  static auto& pointers = *new std::vector<ManagedPointer>;
+  return pointers;
+}
+
 // The host's copies of managed variables get their first values. The runtime comes last on the linker's command line,
 // so this runs after all device code has been registered.
 __attribute__((constructor)) void InitializeManaged() {
@@ -89,7 +97,10 @@ extern "C" {
 void** __cudaRegisterFatBinary(void* wrapper) {
   const Guard guard;
   CodeImage* image = CodeRegistry::Get().NewImage();
-  image->Add(static_cast<const heddle::cuda::FatBinaryWrapper*>(wrapper)->data);
+  // What is wrong with it is told when one of its kernels is needed.
+  heddle::device::FatBinaryWrapper whole;
+  std::memcpy(&whole, wrapper, sizeof(whole));
+  image->Add(whole.magic == heddle::device::kFatBinaryWrapperMagic ? wrapper : whole.data, "program.ptx");
   return reinterpret_cast<void**>(image);
 }
 
@@ -125,11 +136,42 @@ void __cudaRegisterSurface(void** handle, void* host, const void**, const char* 
                                                              sizeof(surfaceReference), VariableKind::kSurface));
 }
 
+void __cudaRegisterManagedVar(void** handle, void** host, char*, const char* name, int, size_t, int, int) {
+  const Guard guard;
+  heddle::cuda::ManagedPointers().push_back({reinterpret_cast<CodeImage*>(handle), host, name});
+}
+
+// Called before managed variables are used for the first time.
+char __cudaInitModule(void** handle) {
+  const Guard guard;
+  auto* image = reinterpret_cast<CodeImage*>(handle);
+  bool loaded = true;
+  for (const heddle::cuda::ManagedPointer& pointer : heddle::cuda::ManagedPointers()) {
+    if (pointer.image != image) continue;
+    loaded = loaded && image->Load("__cudaInitModule") == cudaSuccess;
+    const heddle::device::VariableInfo* place = loaded ? image->FindVariable(pointer.name) : nullptr;
+    if (place != nullptr) *pointer.host = reinterpret_cast<void*>(place->address);
+  }
+  return loaded ? 1 : 0;
+}
+
+cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) { return cudaGetKernel(kernel, function); }
+
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+                               cudaStream_t stream) {
+  return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
+}
+
+cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+                                    cudaStream_t stream) {
+  return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
+}
+
 void __heddleRegisterRelocatable(const void* code, const void* first_entry, const void* last_entry) {
   const Guard guard;
   bool is_new = false;
   CodeImage* image = CodeRegistry::Get().RelocatableImage(first_entry, &is_new);
-  image->Add(code);
+  image->Add(code, "program.ptx");
   if (!is_new || first_entry == nullptr) return;
   const auto* last = static_cast<const heddle::cuda::OffloadEntry*>(last_entry);
   for (const auto* entry = static_cast<const heddle::cuda::OffloadEntry*>(first_entry); entry < last; ++entry) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heddle::device {
@@ -20,6 +21,7 @@ enum class Error : int32_t {
   kKernelFault,    // sticky: a kernel has failed, and every later call of this process returns the same error
   kUnsupported,    // a construct that capture cannot stand for; the message names it and its source line
   kDisconnected,   // sticky: the device process has ended
+  kNoCode,         // a fat binary without PTX; the message says how to make one with it
 };
 
 // Outcome of a call. `message` is empty for kOk, else one or several lines for people.
@@ -66,8 +68,9 @@ struct KernelInfo {
   std::string attributes;  // OpenCL: source text of __attribute__s as clGetKernelInfo shows them
   // Known once the kernel has been compiled, which DescribeKernel makes happen; 0 before.
   uint32_t static_shared_bytes = 0;
-  uint32_t registers = 0;    // 32-bit registers per thread
-  uint32_t local_bytes = 0;  // per thread
+  uint32_t registers = 0;       // 32-bit registers per thread
+  uint32_t local_bytes = 0;     // per thread
+  uint32_t constant_bytes = 0;  // of the constant variables that it names
   // Of a kernel with barriers of the whole grid: how many of its threads, and blocks, can be live at once. 0 = it has
   // no such barriers.
   uint32_t live_threads = 0;
@@ -84,21 +87,42 @@ struct VariableInfo {
   bool constant = false;  // lies in constant memory
 };
 
+// What device code of a module comes as.
+enum class ImageKind : uint8_t {
+  kBitcode,    // LLVM bitcode for nvptx64
+  kPtx,        // PTX text
+  kFatBinary,  // a container of the vendor's (fat_binary.h), of which the PTX is taken
+};
+
+struct ModuleImage {
+  ImageKind kind = ImageKind::kBitcode;
+  std::string name;  // of a text: its file, base name; for messages and source lines
+  std::string_view data;
+};
+
+enum class LoadPurpose : uint8_t {
+  kUse,   // its kernels can be launched
+  kLink,  // read and linked, to see whether that is possible
+  kRead,  // each image is read by itself: functions and variables may be missing
+};
+
 struct ModuleInfo {
-  uint64_t id = 0;
+  uint64_t id = 0;     // LoadPurpose::kUse
+  std::string target;  // such as "sm_75", of which the code says that it is for
   std::vector<KernelInfo> kernels;
   std::vector<VariableInfo> variables;
   std::string log;  // the compiler's messages; filled in also when a build fails
-  // Bitcode that LoadModule accepts, as one part: of source that was built and of parts that were linked.
+  // Bitcode that LoadModule accepts, as one part: of source that was built and of bitcode that was linked.
   std::string binary;
 };
 
 // How device code of a module was made; goes into the trace's header.
 struct ModuleOptions {
-  std::string name;            // source file, base name; for messages
-  std::string target;          // such as "sm_70"; empty = the device's
-  std::string optimization;    // such as "-O2" or "-O2 -fno-unroll-loops"; empty = "-O2"
-  uint32_t max_registers = 0;  // -maxrregcount; 0 = none
+  std::string name;              // source file, base name; for messages
+  std::string target;            // such as "sm_70"; empty = the device's, and for PTX what its text says
+  std::string optimization;      // such as "-O2" or "-O2 -fno-unroll-loops"; empty = "-O2"
+  uint32_t max_registers = 0;    // -maxrregcount; 0 = none
+  uint32_t most_capability = 0;  // PTX for at most this compute capability, such as 75; 0 = any
 };
 
 // A header that OpenCL source includes, for clCompileProgram.

@@ -18,7 +18,7 @@
 
 namespace heddle::device {
 
-inline constexpr uint32_t kProtocolVersion = 2;
+inline constexpr uint32_t kProtocolVersion = 3;
 inline constexpr int kDeviceDescriptor = 3;  // the device process's end of the socket
 
 enum class MessageKind : uint16_t {
@@ -63,12 +63,13 @@ void Fields(Archive& archive, typename Archive::template Field<HelloReply>& valu
 }
 
 struct LoadModuleRequest {
-  std::vector<std::string_view> bitcode;
+  std::vector<ModuleImage> images;  // more than one: to be linked
   ModuleOptions options;
+  LoadPurpose purpose = LoadPurpose::kUse;
 };
 template <typename Archive>
 void Fields(Archive& archive, typename Archive::template Field<LoadModuleRequest>& value) {
-  archive(value.bitcode, value.options);
+  archive(value.images, value.options, value.purpose);
 }
 
 struct BuildOpenClRequest {
@@ -146,19 +147,23 @@ template <typename Archive>
 void Fields(Archive& archive, typename Archive::template Field<KernelInfo>& value) {
   archive(value.name, value.shown_name, value.parameters, value.parameter_bytes, value.max_threads,
           value.required_block, value.attributes, value.static_shared_bytes, value.registers, value.local_bytes,
-          value.live_threads, value.live_blocks);
+          value.constant_bytes, value.live_threads, value.live_blocks);
 }
 template <typename Archive>
 void Fields(Archive& archive, typename Archive::template Field<VariableInfo>& value) {
   archive(value.name, value.shown_name, value.address, value.bytes, value.constant);
 }
 template <typename Archive>
+void Fields(Archive& archive, typename Archive::template Field<ModuleImage>& value) {
+  archive(value.kind, value.name, value.data);
+}
+template <typename Archive>
 void Fields(Archive& archive, typename Archive::template Field<ModuleInfo>& value) {
-  archive(value.id, value.kernels, value.variables, value.log, value.binary);
+  archive(value.id, value.target, value.kernels, value.variables, value.log, value.binary);
 }
 template <typename Archive>
 void Fields(Archive& archive, typename Archive::template Field<ModuleOptions>& value) {
-  archive(value.name, value.target, value.optimization, value.max_registers);
+  archive(value.name, value.target, value.optimization, value.max_registers, value.most_capability);
 }
 template <typename Archive>
 void Fields(Archive& archive, typename Archive::template Field<SourceHeader>& value) {

@@ -154,7 +154,9 @@ typedef enum CUfunction_attribute_enum {
   CU_FUNC_ATTRIBUTE_NUM_REGS = 4,
   CU_FUNC_ATTRIBUTE_PTX_VERSION = 5,
   CU_FUNC_ATTRIBUTE_BINARY_VERSION = 6,
-  CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
+  CU_FUNC_ATTRIBUTE_CACHE_MODE_CA = 7,
+  CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
+  CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT = 9
 } CUfunction_attribute;
 
 typedef enum CUctx_flags_enum {
@@ -304,7 +306,7 @@ CUresult cuMemsetD32(CUdeviceptr pointer, unsigned int value, size_t count);
 CUresult cuMemsetD8Async(CUdeviceptr pointer, unsigned char value, size_t count, CUstream stream);
 CUresult cuMemsetD32Async(CUdeviceptr pointer, unsigned int value, size_t count, CUstream stream);
 
-// A module is what `heddle-nvcc -cubin`, `-ptx` or `-fatbin` has written.
+// A module is PTX text, a fat binary with PTX, or what `heddle-nvcc -cubin`, `-ptx` or `-fatbin` has written.
 CUresult cuModuleLoad(CUmodule* module, const char* path);
 CUresult cuModuleLoadData(CUmodule* module, const void* image);
 CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int count, CUjit_option* options,
@@ -312,11 +314,16 @@ CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int co
 CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image);
 CUresult cuModuleUnload(CUmodule module);
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name);
+CUresult cuModuleGetFunctionCount(unsigned int* count, CUmodule module);
+CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int count, CUmodule module);
 CUresult cuModuleGetGlobal(CUdeviceptr* pointer, size_t* bytes, CUmodule module, const char* name);
 
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function);
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value);
 CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config);
+CUresult cuFuncGetName(const char** name, CUfunction function);
+CUresult cuFuncGetModule(CUmodule* module, CUfunction function);
+CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset, size_t* bytes);
 CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
                         unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared_bytes,
                         CUstream stream, void** parameters, void** extra);

@@ -106,6 +106,22 @@ cudaError_t cudaSetupArgument(const void* argument, size_t size, size_t offset);
 cudaError_t cudaLaunch(const void* function);
 cudaError_t cudaFuncSetCacheConfig(const void* function, enum cudaFuncCache config);
 cudaError_t cudaFuncSetSharedMemConfig(const void* function, enum cudaSharedMemConfig config);
+// A kernel's handle. Where a function of this API takes the address of a __global__ function, it takes a handle too.
+cudaError_t cudaGetKernel(cudaKernel_t* kernel, const void* function);
+cudaError_t cudaGetFuncBySymbol(cudaFunction_t* handle, const void* function);
+// Device code that the program loads by itself; cuLibrary in cuda.h says more.
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, enum cudaJitOption* options, void** values,
+                                unsigned int count, enum cudaLibraryOption* library_options, void** library_values,
+                                unsigned int library_count);
+cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* path, enum cudaJitOption* options,
+                                    void** values, unsigned int count, enum cudaLibraryOption* library_options,
+                                    void** library_values, unsigned int library_count);
+cudaError_t cudaLibraryUnload(cudaLibrary_t library);
+cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name);
+cudaError_t cudaLibraryGetKernelCount(unsigned int* count, cudaLibrary_t library);
+cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned int count, cudaLibrary_t library);
+cudaError_t cudaLibraryGetGlobal(void** pointer, size_t* bytes, cudaLibrary_t library, const char* name);
+cudaError_t cudaLibraryGetManaged(void** pointer, size_t* bytes, cudaLibrary_t library, const char* name);
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes* attributes, const void* function);
 cudaError_t cudaFuncSetAttribute(const void* function, enum cudaFuncAttribute attribute, int value);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int block_size,

@@ -79,6 +79,8 @@ cl_int ErrorCode(const device::Result& result) {
       return CL_INVALID_OPERATION;
     case Error::kDisconnected:
       return CL_DEVICE_NOT_AVAILABLE;
+    case Error::kNoCode:  // of fat binaries, which OpenCL does not have
+      return CL_INVALID_BINARY;
   }
   return CL_OUT_OF_RESOURCES;
 }

@@ -17,6 +17,13 @@ _cl_program::~_cl_program() {
 namespace heddle::opencl {
 namespace {
 
+// Bitcode as the device takes it.
+std::vector<device::ModuleImage> Images(const std::vector<std::string_view>& parts) {
+  std::vector<device::ModuleImage> images;
+  for (const std::string_view part : parts) images.push_back({device::ImageKind::kBitcode, "", part});
+  return images;
+}
+
 using Notify = void(CL_CALLBACK*)(cl_program, void*);
 
 // Whether the options have this word.
@@ -137,7 +144,8 @@ cl_int CL_API_CALL BuildProgram(cl_program program, cl_uint count, const cl_devi
   program->options = options != nullptr ? options : "";
   device::Result result;
   if (from_binary) {
-    result = Client().LoadModule({program->bitcode}, LinkOptions(), &program->module);
+    result =
+        Client().LoadModule(Images({program->bitcode}), LinkOptions(), device::LoadPurpose::kUse, &program->module);
   } else {
     result = Client().BuildOpenCl(program->source, program->options, {}, false, &program->module);
   }
@@ -189,7 +197,8 @@ cl_program CL_API_CALL LinkProgram(cl_context context, cl_uint count, const cl_d
   program->context = Ref<_cl_context>(context);
   program->options = options != nullptr ? options : "";
   const bool library = HasOption(program->options, "-create-library");
-  const device::Result result = Client().LoadModule(parts, LinkOptions(), &program->module);
+  const device::Result result =
+      Client().LoadModule(Images(parts), LinkOptions(), device::LoadPurpose::kUse, &program->module);
   const uint64_t module = program->module.id;
   if (parts.size() == 1) program->bitcode = std::string(parts[0]);
   const cl_int error =
