@@ -86,20 +86,20 @@ absl::StatusOr<std::string> PtxOfFatBinary(std::string_view container, uint32_t 
   if (bytes == 0) return Damaged("its header is none, or promises more than there is");
   FatBinaryEntry best;
   std::string_view contents;
+  bool found = false;
   std::set<uint32_t> with_ptx, with_machine_code;
-  const bool whole = device::ForEachFatBinaryEntry(container.substr(0, bytes), [&](const FatBinaryEntry& entry,
-                                                                                   std::string_view entry_contents) {
-    if (entry.kind == device::kFatBinaryMachineCode) with_machine_code.insert(entry.architecture);
-    if (entry.kind != device::kFatBinaryPtx) return;
-    with_ptx.insert(entry.architecture);
-    if ((most != 0 && entry.architecture > most) || (!contents.empty() && entry.architecture <= best.architecture)) {
-      return;
-    }
-    best = entry;
-    contents = entry_contents;
-  });
+  const bool whole = device::ForEachFatBinaryEntry(
+      container.substr(0, bytes), [&](const FatBinaryEntry& entry, std::string_view entry_contents) {
+        if (entry.kind == device::kFatBinaryMachineCode) with_machine_code.insert(entry.architecture);
+        if (entry.kind != device::kFatBinaryPtx) return;
+        with_ptx.insert(entry.architecture);
+        if ((most != 0 && entry.architecture > most) || (found && entry.architecture <= best.architecture)) return;
+        found = true;
+        best = entry;
+        contents = entry_contents;
+      });
   if (!whole) return Damaged("an entry is cut off");
-  if (!contents.empty()) return Unpack(best, contents);
+  if (found) return Unpack(best, contents);
   if (!with_ptx.empty()) {
     return absl::NotFoundError(absl::StrCat("a fat binary with PTX for compute_", absl::StrJoin(with_ptx, ", compute_"),
                                             " only, but code for at most ", most,

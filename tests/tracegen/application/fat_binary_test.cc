@@ -144,7 +144,7 @@ TEST(FatBinaryTest, CompressedTextThatIsNotWhatItSays) {
   EXPECT_THAT(Refusal(Container(Packed(device::kFatBinaryZstd, "no data", 7))), HasSubstr("cannot be unpacked"));
   EXPECT_THAT(Refusal(Container(Packed(device::kFatBinaryLz4, lz4, 4000))), HasSubstr("cannot be unpacked"));
   EXPECT_THAT(Refusal(Container(Packed(device::kFatBinaryLz4, lz4, 6000))), HasSubstr("cannot be unpacked"));
-  EXPECT_THAT(Refusal(Container(Packed(device::kFatBinaryLz4, "", 5))), HasSubstr("cannot be unpacked"));
+  EXPECT_THAT(Refusal(Container(Packed(device::kFatBinaryLz4, "", 5))), HasSubstr("damaged"));
   FatBinaryEntry beyond;
   beyond.flags = device::kFatBinaryLz4;
   beyond.compressed_bytes = 1000;
