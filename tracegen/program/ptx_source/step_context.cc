@@ -172,6 +172,10 @@ Value* FunctionOperands::AddressOf(const ptx::Operand& symbol) {
   Value* number = place.number;
   if (number == nullptr && place.pointer == nullptr)
     return Fail("the address of a symbol that has none", b_.getInt64Ty());
+  // Of a texture, sampler or surface reference: the handle of what is bound to it. No access of the program's.
+  if (symbol.symbol == ptx::SymbolKind::kGlobal && in_.source.variables[symbol.index].IsReference()) {
+    return b_.CreateLoad(b_.getInt64Ty(), place.pointer);
+  }
   if (number == nullptr) number = b_.CreatePtrToInt(place.pointer, b_.getInt64Ty());
   return symbol.offset == 0 ? number : b_.CreateAdd(number, b_.getInt64(static_cast<uint64_t>(symbol.offset)));
 }

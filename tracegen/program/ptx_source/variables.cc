@@ -34,7 +34,7 @@ absl::Status PtxVariables::Error(const ptx::Variable& variable, absl::string_vie
 absl::StatusOr<llvm::GlobalVariable*> PtxVariables::Make(const ptx::Variable& variable) {
   llvm::LLVMContext& context = module_.getContext();
   const std::string& name = variable.name;
-  if (variable.type.kind == ptx::TypeKind::kOpaque) {
+  if (variable.IsReference()) {
     // Holds the handle of what is bound to it.
     auto* made = new llvm::GlobalVariable(module_, llvm::Type::getInt64Ty(context), /*isConstant=*/false,
                                           llvm::GlobalValue::ExternalLinkage,
@@ -134,7 +134,7 @@ absl::StatusOr<llvm::Constant*> PtxVariables::Value(const ptx::Variable& variabl
 
 absl::Status PtxVariables::Initialize(const std::vector<llvm::Function*>& functions) {
   const auto initialize = [&](const ptx::Variable& variable, llvm::GlobalVariable*& global) -> absl::Status {
-    if (global == nullptr || variable.initial.empty() || variable.type.kind == ptx::TypeKind::kOpaque) {
+    if (global == nullptr || variable.initial.empty() || variable.IsReference()) {
       return absl::OkStatus();
     }
     if (variable.space == StateSpace::kShared) return Error(variable, "shared memory has no initial values");

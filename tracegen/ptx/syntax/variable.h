@@ -68,6 +68,8 @@ struct Variable {
   // Space kReg (parameters and returns of old functions): number of its register.
   uint32_t register_number = 0;
 
+  // A texture, sampler or surface reference: .texref and its like, or of the state space .tex, as it once was written.
+  bool IsReference() const { return type.kind == TypeKind::kOpaque || space == StateSpace::kTex; }
   // Whole size in bytes; 0 if it is not known.
   uint64_t Bytes() const;
   // Of one element (of a vector's all), in bytes.
