@@ -1,8 +1,10 @@
 #include "tracegen/program/ptx_source/function_lowering.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -128,6 +130,10 @@ class Lowering {
       return absl::OkStatus();
     }
     if (variable.space == StateSpace::kReg) {
+      if (source_.RegisterOf(variable.register_number).vector > 1) {
+        return absl::UnimplementedError(absl::StrCat("PTX line ", variable.line, ": parameter '", variable.name,
+                                                     "', a vector register, is not supported; pass its elements"));
+      }
       llvm::AllocaInst* to = operands_.registers().Of(variable.register_number);
       b_.CreateStore(AsType(b_, argument, to->getAllocatedType()), to);
       return absl::OkStatus();
@@ -188,8 +194,38 @@ class Lowering {
     return End(flow, node);
   }
 
+  bool IsVectorRegister(const ptx::Operand& operand) const {
+    return operand.kind == Kind::kRegister && operand.selector.empty() && source_.RegisterOf(operand.index).vector > 1;
+  }
+
+  // The instruction with its whole vector registers (.reg .v4) as vectors of their elements.
+  ptx::Instruction WithElements(ptx::Instruction instruction) const {
+    static constexpr std::string_view kSelectors[] = {"x", "y", "z", "w"};
+    for (ptx::Operand& operand : instruction.operands) {
+      if (!IsVectorRegister(operand)) continue;
+      ptx::Operand vector;
+      vector.kind = Kind::kVector;
+      vector.line = operand.line;
+      vector.written = operand.written;
+      for (uint32_t i = 0; i < source_.RegisterOf(operand.index).vector && i < std::size(kSelectors); ++i) {
+        vector.elements.push_back(operand);
+        vector.elements.back().selector = kSelectors[i];
+      }
+      operand = std::move(vector);
+    }
+    return instruction;
+  }
+
   absl::Status Step(const LayoutStep& step) {
-    const ptx::Instruction& at = *step.instruction;
+    if (std::any_of(step.instruction->operands.begin(), step.instruction->operands.end(),
+                    [this](const ptx::Operand& operand) { return IsVectorRegister(operand); })) {
+      const ptx::Instruction expanded = WithElements(*step.instruction);
+      return Step(step, expanded);
+    }
+    return Step(step, *step.instruction);
+  }
+
+  absl::Status Step(const LayoutStep& step, const ptx::Instruction& at) {
     const std::string_view op = at.opcode();
     if (op == "bra" || op == "brx" || op == "ret" || op == "exit" || op == "trap" || DoesNothing(op)) {
       return absl::OkStatus();

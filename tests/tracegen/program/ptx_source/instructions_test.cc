@@ -42,6 +42,21 @@ class InstructionsTest : public CaptureTest {
 
 std::string Hex(float value) { return absl::StrFormat("0f%08x", std::bit_cast<uint32_t>(value)); }
 
+TEST_F(InstructionsTest, VectorRegistersAreTheirElements) {
+  Expect({
+      {"mov.u32 %r0, 3;", 3},
+      {"mov.u32 %r0, 4;", 4},
+      {"{ .reg .v2 .b32 %v; ld.global.v2.u32 %v, [%out]; mov.u32 %r0, %v.y; }", 4},
+      {"{ .reg .v2 .b32 %v; mov.v2.u32 %v, {%r1, %r2}; mov.u32 %v.x, %v.y; mov.u32 %r0, %v.x; }", kB},
+      {"{ .reg .v2 .b32 %v; mov.u32 %v.x, 5; mov.u32 %v.y, 7; mov.b64 %rd1, %v; shr.u64 %rd1, %rd1, 32; "
+       "cvt.u32.u64 %r0, %rd1; }",
+       7},
+      {"{ .reg .v4 .u32 %v, %w; .shared .align 16 .b32 s[4]; mov.u32 %v.w, 9; st.shared.v4.u32 [s], %v; "
+       "ld.shared.v4.u32 %w, [s]; mov.u32 %r0, %w.w; }",
+       9},
+  });
+}
+
 TEST_F(InstructionsTest, IntegersAtTheirEdges) {
   Expect({
       {"shl.b32 %r0, %r1, 32;", 0},
