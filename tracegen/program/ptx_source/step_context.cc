@@ -200,7 +200,8 @@ Value* FunctionOperands::Pointer(const ptx::Operand& address, StateSpace space) 
   } else if (base.kind == Kind::kRegister) {
     const auto bits =
         static_cast<unsigned>(registers_.Of(base)->getAllocatedType()->getPrimitiveSizeInBits().getFixedValue());
-    narrow = bits == 32;
+    // Addresses of these state spaces have 32 bits, whatever the register has.
+    narrow = bits == 32 || space == StateSpace::kConst || space == StateSpace::kLocal;
     number = Read(base, b_.getIntNTy(bits));
     number = b_.CreateZExtOrTrunc(number, b_.getInt64Ty());
   } else {

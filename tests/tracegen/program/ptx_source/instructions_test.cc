@@ -42,6 +42,21 @@ class InstructionsTest : public CaptureTest {
 
 std::string Hex(float value) { return absl::StrFormat("0f%08x", std::bit_cast<uint32_t>(value)); }
 
+TEST_F(InstructionsTest, AddressesInNarrowStateSpacesWrap) {
+  Expect(
+      {
+          {"{ .local .align 4 .b8 l[16]; mov.u64 %rd1, l; st.local.u32 [%rd1+4], %r1; add.u64 %rd2, %rd1, "
+           "0x100000000; ld.local.u32 %r0, [%rd2+4]; }",
+           kA},
+          {"mov.u64 %rd1, c; sub.u64 %rd1, %rd1, 8; ld.const.u32 %r0, [%rd1+12];", 22},
+          {"mov.u64 %rd1, c; add.u64 %rd1, %rd1, 0x100000004; ld.const.u32 %r0, [%rd1];", 22},
+          {"{ .shared .align 4 .b32 s[2]; mov.u64 %rd1, s; st.shared.u32 [%rd1+4], %r2; add.u64 %rd1, %rd1, "
+           "0x100000004; ld.shared.u32 %r0, [%rd1]; }",
+           kB},
+      },
+      ".const .align 4 .u32 c[2] = {11, 22};\n");
+}
+
 TEST_F(InstructionsTest, VectorRegistersAreTheirElements) {
   Expect({
       {"mov.u32 %r0, 3;", 3},
