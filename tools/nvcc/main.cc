@@ -23,9 +23,9 @@
 #include "tools/nvcc/source_text.h"
 #include "tools/nvcc/unsupported.h"
 #include "tools/nvcc/words.h"
-#include "tracegen/frontend/targets.h"
 #include "tracegen/runtime/cuda/code_text.h"
 #include "tracegen/runtime/cuda/device_code.h"
+#include "tracegen/runtime/protocol/targets.h"
 
 namespace heddle::nvcc {
 namespace {
@@ -406,7 +406,7 @@ int Main(int argc, char** argv) {
       return 0;
     case Phase::kListCode:
     case Phase::kListArchitectures:
-      for (int target : tracegen::kComputeCapabilities) {
+      for (int target : device::kComputeCapabilities) {
         std::printf("%s_%d\n", options->phase == Phase::kListCode ? "sm" : "compute", target);
       }
       return 0;

@@ -17,7 +17,7 @@
 
 #include "tools/nvcc/ignored_options.h"
 #include "tools/nvcc/words.h"
-#include "tracegen/frontend/targets.h"
+#include "tracegen/runtime/protocol/targets.h"
 
 namespace heddle::nvcc {
 
@@ -382,8 +382,8 @@ bool Parser::ParseOne(const std::vector<std::string>& arguments, size_t& i) {
 void Parser::Finish() {
   if (!targets_.empty()) {
     const int wanted = *std::max_element(targets_.begin(), targets_.end());
-    int chosen = tracegen::kComputeCapabilities[0];
-    for (int target : tracegen::kComputeCapabilities) {
+    int chosen = device::kComputeCapabilities[0];
+    for (int target : device::kComputeCapabilities) {
       if (target <= wanted) chosen = target;
     }
     options_.target = "sm_" + std::to_string(chosen);

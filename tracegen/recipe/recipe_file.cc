@@ -12,8 +12,8 @@
 #include "absl/strings/str_join.h"
 #include "google/protobuf/io/tokenizer.h"
 #include "tracegen/execute/launch/launch_limits.h"
-#include "tracegen/frontend/targets.h"
 #include "tracegen/recipe/recipe_run.h"
+#include "tracegen/runtime/protocol/targets.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
@@ -36,7 +36,8 @@ const google::protobuf::FieldDescriptor* Field(const google::protobuf::Descripto
 }
 
 bool IsTarget(const std::string& text) {
-  return std::ranges::any_of(kComputeCapabilities, [&text](int number) { return text == absl::StrCat("sm_", number); });
+  return std::ranges::any_of(device::kComputeCapabilities,
+                             [&text](int number) { return text == absl::StrCat("sm_", number); });
 }
 
 absl::Status CheckRecipe(const RecipeFile& file) {
@@ -52,9 +53,9 @@ absl::Status CheckRecipe(const RecipeFile& file) {
   }
   if (!recipe.target().empty() && !IsTarget(recipe.target())) {
     const auto name = [](std::string* out, int number) { absl::StrAppend(out, "sm_", number); };
-    return file.Error(
-        "target", -1,
-        absl::StrCat("target '", recipe.target(), "' is not one of ", absl::StrJoin(kComputeCapabilities, ", ", name)));
+    return file.Error("target", -1,
+                      absl::StrCat("target '", recipe.target(), "' is not one of ",
+                                   absl::StrJoin(device::kComputeCapabilities, ", ", name)));
   }
   std::set<std::string> names;
   for (int i = 0; i < recipe.buffer_size(); ++i) {
