@@ -102,12 +102,13 @@ void AppendPhase(Command& command, const Options& options, const std::string& ou
 // The runtime stands in for these.
 bool IsVendorLibrary(const std::string& word) {
   for (std::string_view name :
-       {"-lcudart", "-lcudart_static", "-lcuda", "-lcudadevrt", "-lcudart_static.a", "-lnvToolsExt"}) {
+       {"-lcudart", "-lcudart_static", "-lcuda", "-lcudadevrt", "-lcudart_static.a", "-lnvToolsExt", "-lnvrtc",
+        "-lnvrtc_static", "-lnvrtc-builtins", "-lnvrtc-builtins_static", "-lnvptxcompiler_static"}) {
     if (word == name) return true;
   }
   const std::string base = fs::path(word).filename().string();
   return base == "libcudart.so" || base == "libcudart_static.a" || base == "libcudadevrt.a" || base == "libcuda.so" ||
-         base == "libcudart.a";
+         base == "libcudart.a" || base == "libnvrtc.so" || base == "libnvrtc_static.a";
 }
 
 }  // namespace

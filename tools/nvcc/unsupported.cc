@@ -9,8 +9,8 @@ namespace heddle::nvcc {
 namespace {
 
 // Libraries of a toolkit that have neither headers nor code here.
-constexpr std::string_view kLibraries[] = {"cublas", "cufft",   "curand", "cusparse", "cusolver", "cudnn",  "nccl",
-                                           "nvrtc",  "nvgraph", "nvjpeg", "nvml",     "npp",      "cutlass"};
+constexpr std::string_view kLibraries[] = {"cublas", "cufft",   "curand", "cusparse", "cusolver", "cudnn",
+                                           "nccl",   "nvgraph", "nvjpeg", "nvml",     "npp",      "cutlass"};
 // Libraries of headers alone, which compile where they are installed.
 constexpr std::string_view kHeaderLibraries[] = {"thrust", "cub"};
 

@@ -21,6 +21,7 @@
 #include "absl/strings/str_format.h"
 #include "tracegen/application/device.h"
 #include "tracegen/execute/block/fault_handler.h"
+#include "tracegen/frontend/runtime_compilation.h"
 #include "tracegen/runtime/protocol/messages.h"
 #include "traces/base/status_macros.h"
 
@@ -158,6 +159,10 @@ class Server {
       case MessageKind::kBuildOpenCl:
         return Call<device::BuildOpenClRequest, device::ModuleInfo>(
             reader, reply, [&](auto& request, auto* answer) { return device_->BuildOpenCl(request, answer); });
+      case MessageKind::kCompileCuda:
+        return Call<device::CompileCudaRequest, device::CompiledCuda>(reader, reply, [](auto& request, auto* answer) {
+          return CompileCudaText(request, kRuntimeCompilationLimits, answer);
+        });
       case MessageKind::kUnloadModule:
         return Call<uint64_t>(reader, reply, [&](uint64_t module) { return device_->UnloadModule(module); });
       case MessageKind::kDescribeKernel:

@@ -58,15 +58,22 @@ std::string FirstCompilerError(const std::string& messages) {
   return "clang failed without a message";
 }
 
-absl::StatusOr<ClangResult> RunClang(const std::vector<std::string>& arguments, const TemporaryDirectory& directory) {
+absl::StatusOr<ClangResult> RunClang(const std::vector<std::string>& arguments, const TemporaryDirectory& directory,
+                                     const ClangLimits& limits) {
   HEDDLE_ASSIGN_OR_RETURN(std::string clang, FindClang());
   const std::string messages = directory.File("messages");
   std::vector<llvm::StringRef> command = {"clang-19"};
   command.insert(command.end(), arguments.begin(), arguments.end());
   std::string failure;
   const int status = llvm::sys::ExecuteAndWait(
-      clang, command, std::nullopt, {llvm::StringRef(), llvm::StringRef(messages), llvm::StringRef(messages)}, 0, 0,
-      &failure);
+      clang, command, std::nullopt, {llvm::StringRef(), llvm::StringRef(messages), llvm::StringRef(messages)},
+      limits.seconds, limits.megabytes, &failure);
+  constexpr int kEndedBySignal = -2;  // at the end of its time, too
+  if (status == kEndedBySignal && limits.seconds + limits.megabytes != 0) {
+    return ClangResult{false,
+                       absl::StrCat(ReadText(messages), "error: the compiler was ended: the source takes more than ",
+                                    limits.seconds, " seconds or ", limits.megabytes, " MiB of memory\n")};
+  }
   if (status < 0) return absl::InternalError(absl::StrCat("cannot run ", clang, ": ", failure));
   return ClangResult{status == 0, ReadText(messages)};
 }

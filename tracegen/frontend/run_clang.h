@@ -26,13 +26,21 @@ class TemporaryDirectory {
   llvm::SmallString<128> path_;
 };
 
+// What a compilation may take at most; 0 = whatever it needs.
+struct ClangLimits {
+  unsigned seconds = 0;
+  unsigned megabytes = 0;  // MiB of memory
+};
+
 struct ClangResult {
   bool ok = false;       // it has made its output
   std::string messages;  // all of them
 };
 
-// Runs clang 19 with `arguments`; `directory` takes its messages. Errors: clang is not installed or cannot be started.
-absl::StatusOr<ClangResult> RunClang(const std::vector<std::string>& arguments, const TemporaryDirectory& directory);
+// Runs clang 19 with `arguments`; `directory` takes its messages. A compilation that takes more than `limits` has
+// failed, and its messages end with a line that says so. Errors: clang is not installed or cannot be started.
+absl::StatusOr<ClangResult> RunClang(const std::vector<std::string>& arguments, const TemporaryDirectory& directory,
+                                     const ClangLimits& limits = {});
 
 // Of a compiler's messages the first "FILE:LINE:COLUMN: error: MESSAGE" as "FILE:LINE: MESSAGE", or the first line.
 std::string FirstCompilerError(const std::string& messages);

@@ -18,6 +18,14 @@
 namespace heddle::device {
 namespace {
 
+// Of this process; empty if it is not known.
+std::string WorkingDirectory() {
+  char* directory = getcwd(nullptr, 0);
+  std::string text = directory != nullptr ? directory : "";
+  std::free(directory);
+  return text;
+}
+
 // The socket, for the handler that runs in the child of a fork.
 std::atomic<int> open_socket = -1;
 std::atomic<bool> is_fork_child = false;
@@ -228,13 +236,15 @@ Result DeviceClient::BuildOpenCl(std::string_view source, std::string_view optio
   BuildOpenClRequest request;
   request.source = source;
   request.options = std::string(options);
-  if (char* directory = getcwd(nullptr, 0); directory != nullptr) {
-    request.working_directory = directory;
-    std::free(directory);
-  }
+  request.working_directory = WorkingDirectory();
   request.headers = headers;
   request.compile_only = compile_only;
   return state_->Locked([&] { return state_->Call(MessageKind::kBuildOpenCl, request, module); });
+}
+
+Result DeviceClient::CompileCuda(CompileCudaRequest request, CompiledCuda* compiled) {
+  request.working_directory = WorkingDirectory();
+  return state_->Locked([&] { return state_->Call(MessageKind::kCompileCuda, request, compiled); });
 }
 
 Result DeviceClient::UnloadModule(uint64_t module) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tracegen/runtime/protocol/device_types.h"
+#include "tracegen/runtime/protocol/messages.h"
 
 namespace heddle::device {
 
@@ -53,6 +54,10 @@ class DeviceClient {
   // `binary` and `log`. kBuildFailure: module->log has clang's messages.
   Result BuildOpenCl(std::string_view source, std::string_view options, const std::vector<SourceHeader>& headers,
                      bool compile_only, ModuleInfo* module);
+
+  // Compiles CUDA source, as nvrtcCompileProgram does, whose options these are; nothing is loaded. kInvalidValue: an
+  // option; kBuildFailure: the source. Both are explained in compiled->log.
+  Result CompileCuda(CompileCudaRequest request, CompiledCuda* compiled);
 
   // Its kernels can no longer be launched; its variables are freed.
   Result UnloadModule(uint64_t module);

@@ -125,10 +125,18 @@ struct ModuleOptions {
   uint32_t most_capability = 0;  // PTX for at most this compute capability, such as 75; 0 = any
 };
 
-// A header that OpenCL source includes, for clCompileProgram.
+// A header that OpenCL or CUDA source includes, for clCompileProgram and nvrtcCreateProgram.
 struct SourceHeader {
   std::string name;  // as in #include
   std::string text;
+};
+
+// CUDA source, compiled.
+struct CompiledCuda {
+  std::string log;                         // the compiler's messages; filled in also when a compilation fails
+  std::string ptx;                         // text
+  std::string image;                       // as heddle-nvcc -cubin makes it; empty if no real architecture was named
+  std::vector<std::string> lowered_names;  // of the name expressions, in order; empty for what names nothing
 };
 
 struct LaunchRequest {

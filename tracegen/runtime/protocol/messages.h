@@ -36,6 +36,7 @@ enum class MessageKind : uint16_t {
   kRelease = 12,
   kMap = 13,
   kUnmap = 14,
+  kCompileCuda = 15,
 };
 
 // Each structure is followed by its fields, in the order in which they are sent.
@@ -82,6 +83,19 @@ struct BuildOpenClRequest {
 template <typename Archive>
 void Fields(Archive& archive, typename Archive::template Field<BuildOpenClRequest>& value) {
   archive(value.source, value.options, value.working_directory, value.headers, value.compile_only);
+}
+
+struct CompileCudaRequest {
+  std::string_view source;
+  std::string name;                   // of the program, for messages and traces; may be empty
+  std::vector<std::string> options;   // as nvrtcCompileProgram has them
+  std::string working_directory;      // folders of options are relative to it
+  std::vector<SourceHeader> headers;  // found before all others
+  std::vector<std::string> name_expressions;
+};
+template <typename Archive>
+void Fields(Archive& archive, typename Archive::template Field<CompileCudaRequest>& value) {
+  archive(value.source, value.name, value.options, value.working_directory, value.headers, value.name_expressions);
 }
 
 struct KernelName {  // kDescribeKernel
@@ -160,6 +174,10 @@ void Fields(Archive& archive, typename Archive::template Field<ModuleImage>& val
 template <typename Archive>
 void Fields(Archive& archive, typename Archive::template Field<ModuleInfo>& value) {
   archive(value.id, value.target, value.kernels, value.variables, value.log, value.binary);
+}
+template <typename Archive>
+void Fields(Archive& archive, typename Archive::template Field<CompiledCuda>& value) {
+  archive(value.log, value.ptx, value.image, value.lowered_names);
 }
 template <typename Archive>
 void Fields(Archive& archive, typename Archive::template Field<ModuleOptions>& value) {

@@ -12,7 +12,9 @@
 #include "vector_types.h"
 
 #ifdef __CUDA__
+#ifndef __CUDACC_RTC__
 #include "heddle_cuda_host.h"
+#endif
 // What nvcc knows of its extended lambdas: here they are lambdas like others, whose result the host may ask for.
 #define __nv_is_extended_device_lambda_closure_type(...) false
 #define __nv_is_extended_host_device_lambda_closure_type(...) false

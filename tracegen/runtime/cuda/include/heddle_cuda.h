@@ -49,7 +49,11 @@ extern "C" __device__ void free(void* pointer) __attribute__((nothrow));
 #include "heddle_cuda_cluster.h"
 #include "heddle_cuda_texture.h"
 #include "heddle_cuda_texture_sparse.h"
+#ifdef __CUDACC_RTC__
+#include "heddle_cuda_rtc.h"
+#else
 #include <new>  // clang's, with new and delete of device code
+#endif
 // clang-format on
 
 // Assertion failure ends the run with the place and the expression.
