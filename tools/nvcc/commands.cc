@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tracegen/runtime/cuda/device_code.h"
+
 namespace heddle::nvcc {
 namespace {
 
@@ -97,6 +99,14 @@ void AppendPhase(Command& command, const Options& options, const std::string& ou
     Append(command, {"-o", output});
     Append(command, options.dependency);
   }
+}
+
+// The last lines in front of device code.
+std::string CommonCodeText(const Options& options, const Places& places) {
+  std::string text = "max_registers=" + std::to_string(options.max_registers) +
+                     "\ncuda_version=" + std::to_string(options.cuda_version.number()) + "\n";
+  if (!places.device_program.empty()) text += "device_program=" + places.device_program + "\n";
+  return text;
 }
 
 // The runtime stands in for these.
@@ -231,10 +241,13 @@ std::string DeviceCodeText(const Options& options, const Places& places, const C
   if (options.fast_math) text += " -fgpu-approx-transcendentals";
   if (options.flush_denormals || options.fast_math) text += " -fgpu-flush-denormals-to-zero";
   if (!options.contract) text += " -ffp-contract=off";
-  text += "\nmax_registers=" + std::to_string(options.max_registers) +
-          "\ncuda_version=" + std::to_string(options.cuda_version.number()) + "\n";
-  if (!places.device_program.empty()) text += "device_program=" + places.device_program + "\n";
-  return text;
+  return text + "\n" + CommonCodeText(options, places);
+}
+
+std::string VendorCodeText(const Options& options, const Places& places, const CudaSource& source,
+                           const std::string& target) {
+  return "name=" + fs::path(source.path).filename().string() + "\ntarget=" + target + "\nkind=" + cuda::kPtxPart +
+         "\n" + CommonCodeText(options, places);
 }
 
 std::string DeviceProgramSource(const Places& places) {

@@ -42,6 +42,9 @@ Command LinkCommand(const Options& options, const Places& places, const std::vec
 
 // The lines in front of the bitcode, see tracegen/runtime/cuda/device_code.h.
 std::string DeviceCodeText(const Options& options, const Places& places, const CudaSource& source);
+// The same in front of PTX text for `target`.
+std::string VendorCodeText(const Options& options, const Places& places, const CudaSource& source,
+                           const std::string& target);
 
 // A C source that is linked into programs: where heddle-capture is, for those without device code of their own.
 std::string DeviceProgramSource(const Places& places);

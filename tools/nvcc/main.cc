@@ -22,6 +22,7 @@
 #include "tools/nvcc/process.h"
 #include "tools/nvcc/source_text.h"
 #include "tools/nvcc/unsupported.h"
+#include "tools/nvcc/vendor_ptx.h"
 #include "tools/nvcc/words.h"
 #include "tracegen/runtime/cuda/code_text.h"
 #include "tracegen/runtime/cuda/device_code.h"
@@ -50,6 +51,8 @@ constexpr char kHelp[] =
     "  -dryrun  -v  -keep  -keep-dir FOLDER                        to see what it does\n"
     "\n"
     "Of its own:\n"
+    "  --ptx-from nvcc|PATH     device code is the PTX of the CUDA toolkit's own nvcc, found in PATH, CUDA_HOME,\n"
+    "                           CUDA_PATH or /usr/local/cuda, or at PATH; host code is compiled as always\n"
     "  --no-unroll              loops of device code are not unrolled\n"
     "  --device-optimize LEVEL  0 to 3, optimisation of device code (default 2)\n"
     "  --cuda-version VERSION   what CUDART_VERSION and __CUDACC_VER_MAJOR__ say (default 12.4)\n"
@@ -96,7 +99,9 @@ class Build {
   int Compile(const std::string& input, Language language, const std::string& output);
   int CompileCuda(const std::string& input, const std::string& output);
   int ReadSource(CudaSource& source);
-  int WriteDeviceCode(const CudaSource& source, const std::string& bitcode, const std::string& path);
+  int WriteDeviceCode(const std::string& text, const std::string& code, const std::string& path);
+  int MakeBitcode(const CudaSource& source, const std::string& stem, const std::string& device_code);
+  int MakeVendorPtx(const CudaSource& source, const std::string& stem, const std::string& device_code);
   std::vector<std::string> IncludedFiles(const CudaSource& source, const Command& compile);
   int CompileOrExplain(const CudaSource& source, const Command& compile);
   void ExplainFailure(const CudaSource& source, const Command& compile);
@@ -147,21 +152,57 @@ int Build::ReadSource(CudaSource& source) {
   return out ? 0 : Fail(source.text_path + ": cannot write this file");
 }
 
-int Build::WriteDeviceCode(const CudaSource& source, const std::string& bitcode, const std::string& path) {
-  if (options_.dry_run) return 0;
-  std::optional<std::string> code = ReadFile(bitcode);
-  if (!code) return Fail(bitcode + ": cannot read this file");
-  const std::string text = DeviceCodeText(options_, places_, source);
+int Build::WriteDeviceCode(const std::string& text, const std::string& code, const std::string& path) {
   cuda::DeviceCodeHeader header = {};
   std::memcpy(header.magic, cuda::kDeviceCodeMagic, sizeof(header.magic));
   header.text_bytes = text.size();
-  header.bitcode_bytes = code->size();
-  const std::string whole = std::string(reinterpret_cast<const char*>(&header), sizeof(header)) + text + *code;
+  header.bitcode_bytes = code.size();
+  const std::string whole = std::string(reinterpret_cast<const char*>(&header), sizeof(header)) + text + code;
   const bool as_text = options_.phase == Phase::kDeviceCode && options_.device_code_ending == ".ptx";
   std::ofstream out(path, std::ios::binary);
   out << (as_text ? cuda::CodeToText(whole) : whole);
   out.close();
   return out ? 0 : Fail(path + ": cannot write this file");
+}
+
+int Build::MakeBitcode(const CudaSource& source, const std::string& stem, const std::string& device_code) {
+  const std::string bitcode = stem + ".bc";
+  if (int status = CompileOrExplain(source, DeviceCommand(options_, places_, source, bitcode)); status != 0) {
+    return status;
+  }
+  if (int status = CheckConstants(source, bitcode); status != 0) return status;
+  if (options_.dry_run) return 0;
+  const std::optional<std::string> code = ReadFile(bitcode);
+  if (!code) return Fail(bitcode + ": cannot read this file");
+  return WriteDeviceCode(DeviceCodeText(options_, places_, source), *code, device_code);
+}
+
+int Build::MakeVendorPtx(const CudaSource& source, const std::string& stem, const std::string& device_code) {
+  std::string note;
+  const std::string capability = VendorCapability(places_.vendor_nvcc, options_, &note);
+  if (!note.empty()) std::fprintf(stderr, "heddle-nvcc: warning: %s\n", note.c_str());
+  const std::string made = stem + ".ptx";
+  const Command compile = VendorPtxCommand(places_.vendor_nvcc, capability, options_, places_, source, made);
+  if (int status = Execute(compile); status != 0) return status;
+  if (options_.dry_run) return 0;
+  std::optional<std::string> ptx = ReadFile(made);
+  if (!ptx) return Fail(made + ": cannot read this file");
+  if (HasVendorStatics(*ptx)) {
+    const std::string probe = stem + ".mark.cu";
+    std::ofstream(probe) << kMarkSource;
+    std::string printed;
+    const int status = RunQuietly(MarkCommand(places_, source.identity, probe), &printed);
+    const std::string mark = MarkIn(printed);
+    if (status != 0 || mark.empty()) return Fail(source.path + ": clang does not tell how it names static variables");
+    ptx = RenameVendorStatics(*ptx, mark);
+  }
+  if (options_.phase == Phase::kDeviceCode && options_.device_code_ending == ".ptx") {
+    std::ofstream out(device_code, std::ios::binary);
+    out << *ptx;
+    out.close();
+    return out ? 0 : Fail(device_code + ": cannot write this file");
+  }
+  return WriteDeviceCode(VendorCodeText(options_, places_, source, TargetOfPtx(*ptx)), *ptx, device_code);
 }
 
 // The dependency file of a source that was rewritten names the source itself.
@@ -263,14 +304,11 @@ int Build::CompileCuda(const std::string& input, const std::string& output) {
     return Execute(HostCommand(options_, places_, source, "", output));
   }
   const std::string stem = work_.File(std::to_string(number_) + "-" + fs::path(input).stem().string());
-  const std::string bitcode = stem + ".bc";
   const bool device_code_only = options_.phase == Phase::kDeviceCode;
   const std::string device_code = device_code_only ? output : stem + ".devicecode";
-  if (int status = CompileOrExplain(source, DeviceCommand(options_, places_, source, bitcode)); status != 0) {
-    return status;
-  }
-  if (int status = CheckConstants(source, bitcode); status != 0) return status;
-  if (int status = WriteDeviceCode(source, bitcode, device_code); status != 0) return status;
+  const int made_code =
+      options_.ptx_from.empty() ? MakeBitcode(source, stem, device_code) : MakeVendorPtx(source, stem, device_code);
+  if (made_code != 0) return made_code;
   if (device_code_only) return 0;
   const bool makes_source = options_.phase == Phase::kHostSource;
   const std::string made = makes_source ? stem + ".s" : output;
@@ -380,6 +418,9 @@ void AddEnvironment(std::vector<std::string>& arguments) {
   const std::vector<std::string> first = words("NVCC_PREPEND_FLAGS"), last = words("NVCC_APPEND_FLAGS");
   arguments.insert(arguments.begin(), first.begin(), first.end());
   arguments.insert(arguments.end(), last.begin(), last.end());
+  // Not twice, by the vendor's compiler.
+  unsetenv("NVCC_PREPEND_FLAGS");
+  unsetenv("NVCC_APPEND_FLAGS");
 }
 
 int Main(int argc, char** argv) {
@@ -416,8 +457,9 @@ int Main(int argc, char** argv) {
   for (const std::string& warning : options->warnings) {
     std::fprintf(stderr, "heddle-nvcc: warning: %s\n", warning.c_str());
   }
-  const std::optional<Places> places = FindPlaces(options->host_compiler, &error);
-  if (!places) {
+  std::optional<Places> places = FindPlaces(options->host_compiler, &error);
+  if (places && !options->ptx_from.empty()) places->vendor_nvcc = FindVendorNvcc(options->ptx_from, &error);
+  if (!error.empty()) {
     std::fprintf(stderr, "heddle-nvcc: %s\n", error.c_str());
     return 1;
   }

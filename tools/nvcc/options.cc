@@ -27,16 +27,18 @@ namespace {
 
 bool StartsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
-// The number in sm_70, compute_70, 70, lto_70, sm_90a; 0 if there is none.
-int TargetNumber(std::string_view text) {
+// The number in sm_70, compute_70, 70, lto_70, sm_90a; 0 if there is none. `features` gets the letter behind it, if
+// any.
+int TargetNumber(std::string_view text, std::string* features) {
   if (const size_t underscore = text.find('_'); underscore != std::string_view::npos) {
     text.remove_prefix(underscore + 1);
   }
   int number = 0;
-  for (char c : text) {
-    if (std::isdigit(static_cast<unsigned char>(c)) == 0) break;
-    number = number * 10 + (c - '0');
+  size_t digits = 0;
+  for (; digits < text.size() && std::isdigit(static_cast<unsigned char>(text[digits])) != 0; ++digits) {
+    number = number * 10 + (text[digits] - '0');
   }
+  *features = text.substr(digits, 1);
   return number;
 }
 
@@ -193,6 +195,7 @@ void Parser::MakeCodeOptions() {
       Fail("--cuda-version " + v + ": this is no version from 5.0 to 12.9, such as 11.8");
     }
   });
+  Value({"ptx-from"}, [this](const std::string& v) { options_.ptx_from = v; });
   for (const char* name : {"ftemplate-depth", "ftemplate-backtrace-limit"}) {
     Value({name},
           [this, name](const std::string& v) { options_.preprocessor.push_back(std::string("-") + name + "=" + v); });
@@ -258,9 +261,13 @@ void Parser::AddTarget(const std::string& list) {
   // Known words without a number: the default is meant.
   bool named = list == "native" || list == "all" || list == "all-major";
   for (const std::string& word : SplitList(words)) {
-    const int number = TargetNumber(word);
+    std::string features;
+    const int number = TargetNumber(word, &features);
     if (number == 0) continue;
     targets_.push_back(number);
+    if (number > options_.wanted_capability) options_.wanted_features.clear();
+    options_.wanted_capability = std::max(options_.wanted_capability, number);
+    if (number == options_.wanted_capability && !features.empty()) options_.wanted_features = features;
     named = true;
   }
   if (!named) Fail("-arch, -code, -gencode: \"" + list + "\" names no compute capability, such as sm_70");
@@ -387,7 +394,7 @@ void Parser::Finish() {
       if (target <= wanted) chosen = target;
     }
     options_.target = "sm_" + std::to_string(chosen);
-    if (chosen != wanted) {
+    if (chosen != wanted && options_.ptx_from.empty()) {
       options_.warnings.push_back("compute capability " + std::to_string(wanted) + ": compiled for " + options_.target +
                                   " instead");
     }
@@ -395,6 +402,9 @@ void Parser::Finish() {
   if (options_.device_debug) {
     options_.debug = true;
     if (!device_optimization_given_) options_.device_optimization = "-O0";
+  }
+  if (!options_.ptx_from.empty() && (options_.no_unroll || device_optimization_given_)) {
+    Fail("--ptx-from with --no-unroll or --device-optimize: these are for clang; leave them away");
   }
   if (!options_.language.empty() && options_.language != "cu" && options_.language != "c" &&
       options_.language != "c++") {

@@ -58,6 +58,9 @@ struct Options {
   bool no_warnings = false;    // -w
   bool profile = false;        // -pg
   std::string target = "sm_70";
+  int wanted_capability = 0;    // the highest that was named, such as 75, also where `target` is another; 0 = none was
+  std::string wanted_features;  // the letter behind it, such as "a"
+  std::string ptx_from;         // --ptx-from: "nvcc", or where it is; empty = device code is clang's
   CudaVersion cuda_version;
   unsigned max_registers = 0;
   bool per_thread_stream = false;  // -default-stream per-thread

@@ -17,6 +17,7 @@ struct Places {
   std::string host_c;          // host compilers, for everything else and for linking
   std::string host_cxx;
   bool host_is_gcc = false;
+  std::string vendor_nvcc;  // for --ptx-from; empty without it
 };
 
 // Looks beside the running program (an installation or a build folder). `host_compiler` is what -ccbin says, or empty:
