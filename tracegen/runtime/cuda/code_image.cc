@@ -10,6 +10,7 @@
 
 #include "tracegen/runtime/cuda/code_text.h"
 #include "tracegen/runtime/cuda/image_form.h"
+#include "tracegen/runtime/cuda/source_names.h"
 #include "tracegen/runtime/cuda/state.h"
 #include "tracegen/runtime/protocol/fat_binary.h"
 
@@ -209,6 +210,7 @@ cudaError_t CodeImage::Load(const char* call) {
   }
   failure_ = Ask(call, device::LoadPurpose::kUse);
   loaded_ = failure_ == cudaSuccess;
+  if (loaded_) CodeRegistry::Get().AdoptNames(*this);
   return failure_;
 }
 
@@ -269,6 +271,25 @@ void CodeRegistry::AddKernel(CodeImage* image, const void* host, const char* nam
 void CodeRegistry::AddVariable(const Variable& variable) {
   variables_[variable.host] = variable;
   has_managed_ = has_managed_ || variable.kind == VariableKind::kManaged;
+}
+
+void CodeRegistry::AdoptNames(const CodeImage& image) {
+  std::map<std::string, std::string> symbols;  // by what they are in the source; made when one is missing
+  const auto adopt = [&](std::string& name) {
+    if (symbols.empty()) {
+      for (const device::KernelInfo& kernel : image.info().kernels) symbols[SourceName(kernel.name)] = kernel.name;
+      for (const device::VariableInfo& variable : image.info().variables) {
+        symbols[SourceName(variable.name)] = variable.name;
+      }
+    }
+    if (const auto found = symbols.find(SourceName(name)); found != symbols.end()) name = found->second;
+  };
+  for (auto& [host, kernel] : kernels_) {
+    if (kernel.image == &image && image.FindKernel(kernel.name) == nullptr) adopt(kernel.name);
+  }
+  for (auto& [host, variable] : variables_) {
+    if (variable.image == &image && image.FindVariable(variable.name) == nullptr) adopt(variable.name);
+  }
 }
 
 Kernel* CodeRegistry::FindKernel(const void* host) {

@@ -110,6 +110,10 @@ class CodeRegistry {
   void AddKernel(CodeImage* image, const void* host, const char* name);
   void AddVariable(const Variable& variable);
 
+  // Kernels and variables that the host registered under other names than the code of `image` has, which is loaded, get
+  // the code's: nvcc names what is static in another way than clang, which compiled the host's side.
+  void AdoptNames(const CodeImage& image);
+
   // By the host's address of the kernel, or by its handle. Nothing if it is neither.
   Kernel* FindKernel(const void* host);
   // A kernel that the program knows by its handle from now on, and no longer.
