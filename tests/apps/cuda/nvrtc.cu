@@ -164,6 +164,7 @@ int main() {
   NVRTC(nvrtcGetPTX(program, ptx.data()));
   EXPECT(strlen(ptx.data()) + 1 == bytes && strstr(ptx.data(), ".visible .entry Plain(") != nullptr);
   EXPECT(strstr(ptx.data(), ".file 1 \"kernels.cu\"") != nullptr || strstr(ptx.data(), "kernels.cu") != nullptr);
+  EXPECT(RunImage(ptx.data(), multiply, areas, offset, calls) == 0);
   NVRTC(nvrtcDestroyProgram(&program));
   EXPECT(nvrtcDestroyProgram(&program) == NVRTC_ERROR_INVALID_PROGRAM);
 
