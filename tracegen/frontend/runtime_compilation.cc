@@ -24,6 +24,7 @@
 #include "tracegen/frontend/device_headers.h"
 #include "tracegen/frontend/runtime_compilation_options.h"
 #include "tracegen/program/codegen.h"
+#include "tracegen/program/prepare.h"
 #include "tracegen/program/static_program.h"
 #include "tracegen/runtime/cuda/device_code.h"
 #include "traces/base/status_macros.h"
@@ -55,6 +56,24 @@ bool WriteText(const std::string& path, absl::string_view text) {
   out.write(text.data(), static_cast<std::streamsize>(text.size()));
   out.close();
   return static_cast<bool>(out);
+}
+
+// Static kernels and variables outside of namespaces have the names by which nvcc knows them: programs ask for these.
+void UseVendorNames(llvm::Module& module) {
+  constexpr llvm::StringLiteral kStatic = "_ZL";
+  for (llvm::GlobalVariable& variable : module.globals()) {
+    llvm::StringRef name = variable.getName();
+    unsigned bytes = 0;
+    if (!name.consume_front(kStatic) || name.consumeInteger(10, bytes) || name.size() != bytes) continue;
+    const std::string source_name = name.str();
+    if (module.getNamedValue(source_name) == nullptr) variable.setName(source_name);
+  }
+  for (llvm::Function* kernel : KernelsOf(module)) {
+    llvm::StringRef name = kernel->getName();
+    if (!name.consume_front(kStatic)) continue;
+    const std::string vendor_name = ("_Z" + name).str();
+    if (module.getNamedValue(vendor_name) == nullptr) kernel->setName(vendor_name);
+  }
 }
 
 // One compilation: its files, and what becomes of them.
@@ -193,6 +212,7 @@ absl::Status Compilation::MakeCode() {
   auto context = std::make_unique<llvm::LLVMContext>();
   HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module,
                           ReadBitcode(ReadText(directory_.File("program.bc")), name_, *context));
+  UseVendorNames(*module);
   TakeNames(*module);
   const std::string bitcode = WriteBitcode(*module);
   if (options_.makes_image) reply_->image = Image(bitcode);

@@ -73,6 +73,21 @@ TEST(RuntimeCompilation, NameExpressions) {
   EXPECT_NE(compiled.log.find("name expression missing<int>:1:"), std::string::npos) << compiled.log;
 }
 
+TEST(RuntimeCompilation, StaticNamesAreThoseOfNvcc) {
+  device::CompileCudaRequest request;
+  request.name_expressions = {"k", "table"};
+  device::CompiledCuda compiled;
+  ASSERT_TRUE(Compile("static __constant__ int table[4];\nstatic __device__ int sum;\n__device__ int both;\n"
+                      "static __global__ void k(int* p) { *p = table[*p] + sum++ + both; }\n",
+                      request, &compiled)
+                  .ok())
+      << compiled.log;
+  EXPECT_EQ(compiled.lowered_names, (std::vector<std::string>{"_Z1kPi", "table"}));
+  for (const char* name : {".entry _Z1kPi(", " table[16]", " sum", " both"}) {
+    EXPECT_NE(compiled.ptx.find(name), std::string::npos) << name << compiled.ptx;
+  }
+}
+
 TEST(RuntimeCompilation, FunctionsWithoutASpace) {
   const std::string source =
       "int twice(int x) { return 2 * x; }\nextern \"C\" __global__ void k(int* p) { *p = twice(*p); }\n";
