@@ -44,7 +44,9 @@ CUresult LaunchFunction(const char* call, Kernel* function, const LaunchShape& s
     return CUDA_ERROR_INVALID_VALUE;
   }
   parameters.resize(wanted);
-  return Result(RunKernel(call, *function->image, function->name, shape, std::move(parameters)));
+  const CUresult result = Result(RunKernel(call, *function->image, function->name, shape, std::move(parameters)));
+  // That a kernel has failed is told, as by a device, when the program waits for it, and by every later call.
+  return device::DeviceClient::Get().StickyError().ok() ? result : CUDA_SUCCESS;
 }
 
 // Where a parameter lies, in bytes.
