@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Programs whose device code is the PTX of the user's own nvcc (heddle-nvcc --ptx-from nvcc) print what those of clang do,
+natively and captured. Without an nvcc it is skipped (exit status 77), but for what says that there is none.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BIN = pathlib.Path(os.environ["HEDDLE_BIN"])
+HERE = pathlib.Path(__file__).resolve().parent
+SKIPPED = 77
+PROGRAMS = (
+    "vector_add histogram cooperative_groups device_printf device_heap managed_variables symbols half_precision "
+    "math_functions texture_objects dynamic_shared work_queue"
+).split()
+
+# Two files with the same static names, and one kernel that calls a function of the other file.
+FIRST = """
+#include <cstdio>
+__device__ int Twice(int x);
+static __device__ int state = 1;
+namespace { __constant__ int step = 10; __global__ void Hidden(int* out) { *out = Twice(state) + step; } }
+static __global__ void Kernel(int* out) { *out = ++state; }
+template <typename T> static __global__ void Fill(T* out, T value) { *out = value; }
+int First(int* out) {
+  int start = 5, result, sum = 0;
+  cudaMemcpyToSymbol(state, &start, sizeof(int));
+  Kernel<<<1, 1>>>(out);
+  cudaMemcpy(&result, out, sizeof(int), cudaMemcpyDefault);
+  sum += result;
+  Hidden<<<1, 1>>>(out);
+  cudaMemcpy(&result, out, sizeof(int), cudaMemcpyDefault);
+  sum += 100 * result;
+  Fill<<<1, 1>>>(out, 7);
+  cudaMemcpy(&result, out, sizeof(int), cudaMemcpyDefault);
+  return sum + 10000 * result;
+}
+"""
+SECOND = """
+#include <cstdio>
+static __device__ int state = 3;
+namespace { __constant__ int step = 20; __global__ void Hidden(int* out) { *out = step; } }
+static __global__ void Kernel(int* out) { *out = state + step; }
+__device__ int Twice(int x) { return 2 * x; }
+int First(int* out);
+int main() {
+  int *out, result, step_of_host = 4;
+  cudaMalloc(&out, sizeof(int));
+  printf("%d\\n", First(out));
+  Kernel<<<1, 1>>>(out);
+  cudaMemcpy(&result, out, sizeof(int), cudaMemcpyDefault);
+  printf("%d\\n", result);
+  cudaMemcpyToSymbol(step, &step_of_host, sizeof(int));
+  Hidden<<<1, 1>>>(out);
+  cudaMemcpy(&result, out, sizeof(int), cudaMemcpyDefault);
+  printf("%d\\n", result);
+}
+"""
+# A file of its own, without another to link with.
+ALONE = (
+    FIRST.replace("__device__ int Twice(int x);", "__device__ int Twice(int x) { return 2 * x; }")
+    + """
+int main() {
+  int* out;
+  cudaMalloc(&out, sizeof(int));
+  printf("%d\\n", First(out));
+}
+"""
+)
+
+
+def nvcc(*words, folder, env=None):
+    return subprocess.run(
+        [str(BIN / "heddle-nvcc"), *map(str, words)], cwd=folder, env=env, capture_output=True, text=True, timeout=240
+    )
+
+
+def has_vendors():
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "x.cu").write_text("__global__ void k() {}\n")
+        return nvcc("--ptx-from", "nvcc", "-ptx", "x.cu", folder=folder).returncode == 0
+
+
+class VendorPtx(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.work = pathlib.Path(folder.name)
+
+    def run_program(self, *command):
+        done = subprocess.run(
+            [str(word) for word in command], cwd=self.work, capture_output=True, text=True, timeout=240
+        )
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def build(self, name, *words):
+        done = nvcc(*words, "-o", name, folder=self.work)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def prints_the_same(self, *words):
+        """Built by clang alone, and with nvcc's PTX."""
+        self.build("clang", *words)
+        self.build("vendor", "--ptx-from", "nvcc", *words)
+        expected = self.run_program("./clang")
+        self.assertEqual(self.run_program("./vendor"), expected)
+        captured = self.run_program(BIN / "heddle", "capture", "--quiet", "-o", "vendor.htrace", "--", "./vendor")
+        self.assertEqual(captured, expected)
+        self.run_program(BIN / "heddle", "trace", "check", "vendor.htrace")
+        told = self.run_program(BIN / "heddle", "trace", "info", "vendor.htrace")
+        self.assertIn("level ptx", told)
+        self.assertRegex(told, r"Compiled +sm_\d+a?, PTX \d")
+
+    def test_static_names_of_one_file(self):
+        (self.work / "alone.cu").write_text(ALONE)
+        self.prints_the_same("alone.cu")
+
+    def test_static_names_of_several_files(self):
+        (self.work / "first.cu").write_text(FIRST)
+        (self.work / "second.cu").write_text(SECOND)
+        self.prints_the_same("-rdc=true", "first.cu", "second.cu")
+
+    def test_modules(self):
+        (self.work / "k.cu").write_text('extern "C" __global__ void k(int* p) { *p = 3; }\n')
+        self.build("k.ptx", "--ptx-from", "nvcc", "-ptx", "k.cu")
+        self.assertIn(".visible .entry k(", (self.work / "k.ptx").read_text())
+        self.build("k.cubin", "--ptx-from", "nvcc", "-cubin", "k.cu")
+        (self.work / "load.cu").write_text(
+            "#include <cuda.h>\n#include <stdio.h>\nint main(int n, char** files) {\n  cuInit(0);\n  CUcontext context;\n"
+            "  cuCtxCreate(&context, 0, 0);\n  for (int i = 1; i < n; ++i) {\n    CUmodule m;\n    CUfunction k;\n"
+            "    int* p;\n    cudaMallocManaged(&p, 4);\n    void* a[] = {&p};\n"
+            '    if (cuModuleLoad(&m, files[i]) || cuModuleGetFunction(&k, m, "k") ||\n'
+            "        cuLaunchKernel(k, 1, 1, 1, 1, 1, 1, 0, 0, a, 0) || cuCtxSynchronize())\n      return 1;\n"
+            '    printf("%d\\n", *p);\n  }\n}\n'
+        )
+        self.build("load", "load.cu")
+        self.assertEqual(self.run_program("./load", "k.ptx", "k.cubin"), "3\n3\n")
+
+    def test_errors_are_those_of_nvcc(self):
+        (self.work / "wrong.cu").write_text("__global__ void k(int* p) { *p = nothing; }\n")
+        done = nvcc("--ptx-from", "nvcc", "-c", "wrong.cu", folder=self.work)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn('wrong.cu(1): error: identifier "nothing" is undefined', done.stderr)
+
+
+for program in PROGRAMS:
+    source = HERE / (program + ".cu")
+    options = [w for line in source.read_text().splitlines() if line.startswith("// nvcc: ") for w in line.split()[2:]]
+    # More shared memory than a card of the lowest capability of today's nvcc has.
+    options += ["-arch=sm_80"] if program == "dynamic_shared" else []
+
+    def check(self, source=source, options=tuple(options)):
+        self.prints_the_same("-O1", *options, source)
+
+    setattr(VendorPtx, "test_" + program, check)
+
+
+class NoVendor(unittest.TestCase):
+    def test_is_refused_by_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "x.cu").write_text("")
+            for where in ("/no/such/toolkit", str(BIN / "heddle-nvcc"), folder):
+                done = nvcc("--ptx-from", where, "-c", "x.cu", folder=folder)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn(f"--ptx-from {where}: this is no nvcc of a CUDA toolkit", done.stderr)
+            if shutil.which("nvcc") or os.path.exists("/usr/local/cuda/bin/nvcc"):
+                return
+            done = nvcc("--ptx-from", "nvcc", "-c", "x.cu", folder=folder)
+            self.assertIn("--ptx-from nvcc: no nvcc of a CUDA toolkit was found", done.stderr)
+
+
+if __name__ == "__main__":
+    there = has_vendors()
+    if not there:
+        print("no nvcc of a CUDA toolkit: programs with its PTX are left out")
+        del VendorPtx
+    result = unittest.main(exit=False, verbosity=2).result
+    sys.exit(1 if not result.wasSuccessful() else 0 if there else SKIPPED)
