@@ -60,13 +60,21 @@ bool WriteText(const std::string& path, absl::string_view text) {
 
 // Static kernels and variables outside of namespaces have the names by which nvcc knows them: programs ask for these.
 void UseVendorNames(llvm::Module& module) {
+  for (const char* list : {"llvm.used", "llvm.compiler.used"}) {
+    if (llvm::GlobalVariable* variable = module.getNamedGlobal(list)) variable->eraseFromParent();
+  }
   constexpr llvm::StringLiteral kStatic = "_ZL";
   for (llvm::GlobalVariable& variable : module.globals()) {
     llvm::StringRef name = variable.getName();
     unsigned bytes = 0;
     if (!name.consume_front(kStatic) || name.consumeInteger(10, bytes) || name.size() != bytes) continue;
     const std::string source_name = name.str();
-    if (module.getNamedValue(source_name) == nullptr) variable.setName(source_name);
+    if (module.getNamedValue(source_name) != nullptr) continue;
+    variable.setName(source_name);
+    variable.removeDeadConstantUsers();  // of the lists
+    if (variable.use_empty()) continue;
+    variable.setLinkage(llvm::GlobalValue::ExternalLinkage);
+    variable.setExternallyInitialized(true);
   }
   for (llvm::Function* kernel : KernelsOf(module)) {
     llvm::StringRef name = kernel->getName();
@@ -143,6 +151,8 @@ absl::StatusOr<std::vector<std::string>> Compilation::Arguments() const {
                     "-D__CUDACC_VER_MAJOR__=12", "-D__CUDACC_VER_MINOR__=4", "-D__CUDACC_VER_BUILD__=99",
                     "-std=" + options_.standard, options_.optimization, "-fno-crash-diagnostics",
                     "-fdebug-compilation-dir=.", "-fmacro-prefix-map=" + directory_.path() + "/="});
+  // The program writes static variables too, which no host code here tells of.
+  arguments.emplace_back("-fkeep-persistent-storage-variables");
   // As heddle-nvcc: code of later targets needs a later PTX.
   if (options_.target == "sm_86" || options_.target == "sm_87" || options_.target == "sm_89" ||
       options_.target == "sm_90") {
@@ -168,9 +178,6 @@ void Compilation::Log(absl::string_view messages) {
 
 // What each name expression names; the variables that say so go.
 void Compilation::TakeNames(llvm::Module& module) {
-  for (const char* list : {"llvm.used", "llvm.compiler.used"}) {
-    if (llvm::GlobalVariable* variable = module.getNamedGlobal(list)) variable->eraseFromParent();
-  }
   for (size_t i = 0; i < request_.name_expressions.size(); ++i) {
     std::string& name = reply_->lowered_names.emplace_back();
     llvm::GlobalVariable* variable = module.getNamedGlobal(absl::StrCat(kNamePrefix, i));

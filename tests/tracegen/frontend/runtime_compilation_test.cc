@@ -83,6 +83,15 @@ TEST(RuntimeCompilation, StaticNamesAreThoseOfNvcc) {
                   .ok())
       << compiled.log;
   EXPECT_EQ(compiled.lowered_names, (std::vector<std::string>{"_Z1kPi", "table"}));
+  // Whoever writes it is not seen.
+  device::CompiledCuda constant;
+  ASSERT_TRUE(Compile("static __constant__ int factor = 3;\nnamespace n { static __constant__ int term; }\n"
+                      "__global__ void k(int* p) { *p = *p * factor + n::term; }\n",
+                      {}, &constant)
+                  .ok());
+  EXPECT_NE(constant.ptx.find("[factor]"), std::string::npos) << constant.ptx;
+  EXPECT_NE(constant.ptx.find("[_ZN1nL4termE]"), std::string::npos) << constant.ptx;
+  EXPECT_EQ(constant.ptx.find("warpSize"), std::string::npos) << constant.ptx;
   for (const char* name : {".entry _Z1kPi(", " table[16]", " sum", " both"}) {
     EXPECT_NE(compiled.ptx.find(name), std::string::npos) << name << compiled.ptx;
   }
