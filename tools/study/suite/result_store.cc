@@ -1,0 +1,34 @@
+#include "tools/study/suite/result_store.h"
+
+#include <google/protobuf/text_format.h>
+
+#include "absl/strings/str_cat.h"
+#include "tools/inputs/trace_file.h"
+#include "tools/study/sweep/folder.h"
+
+namespace heddle::tools::suite {
+
+namespace v1 = ::heddle::suite::v1;
+
+std::string ResultStore::PathOf(const v1::ProgramResult& result) const {
+  return absl::StrCat(output_, "/results/", result.program(), ".", result.size(), ".textproto");
+}
+
+std::optional<v1::ProgramResult> ResultStore::Find(const v1::ProgramResult& prepared) const {
+  const absl::StatusOr<std::string> text = sweep::ReadWholeFile(PathOf(prepared));
+  v1::ProgramResult kept;
+  if (!text.ok() || !google::protobuf::TextFormat::ParseFromString(*text, &kept)) return std::nullopt;
+  if (kept.key() != prepared.key() || kept.key().empty() || kept.trace().empty()) return std::nullopt;
+  const auto reader = OpenTrace(absl::StrCat(output_, "/", kept.trace()));
+  if (!reader.ok() || (*reader)->digest() != kept.trace_digest()) return std::nullopt;
+  return kept;
+}
+
+absl::Status ResultStore::Keep(const v1::ProgramResult& result) const {
+  std::string text;
+  google::protobuf::TextFormat::PrintToString(result, &text);
+  const std::string path = PathOf(result);
+  return sweep::WriteDurably(path, path + ".new", text);
+}
+
+}  // namespace heddle::tools::suite
