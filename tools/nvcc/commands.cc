@@ -222,6 +222,8 @@ Command LinkCommand(const Options& options, const Places& places, const std::vec
   if (options.profile) command.emplace_back("-pg");
   for (const std::string& word : options.host) command.push_back(word);
   Append(command, {"-o", options.output.empty() ? "a.out" : options.output});
+  // Before the program's own folders: makefiles name those of an installed toolkit, whose runtime asks for a device.
+  command.push_back("-L" + places.toolkit + "/lib64");
   Append(command, options.search);
   // nvcc hands all of them to the linker as one group, so that libraries may stand in front of what needs them.
   for (const bool libraries : {false, true}) {
@@ -230,7 +232,7 @@ Command LinkCommand(const Options& options, const Places& places, const std::vec
     }
   }
   Append(command, options.linker);
-  Append(command, {"-L" + places.toolkit + "/lib64", "-lcudart_static", "-lpthread", "-ldl", "-lm"});
+  Append(command, {"-lcudart_static", "-lpthread", "-ldl", "-lm"});
   return command;
 }
 

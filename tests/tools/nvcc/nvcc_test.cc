@@ -1,7 +1,7 @@
 // heddle-nvcc: nvcc's command line, what it becomes for clang and the host compiler, and the changes to source text.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -268,8 +268,17 @@ TEST(NvccCommands, DeviceAndHostCodeAreOptimisedApart) {
 TEST(NvccCommands, VendorLibrariesAreLeftOut) {
   const Options options = Parse("x.o -lcudart -lm -L/opt/lib -lcuda -o program -Xlinker -s");
   EXPECT_THAT(LinkCommand(options, SomePlaces(), options.inputs),
-              ElementsAre("g++", "-o", "program", "-L/opt/lib", "x.o", "-lm", "-Xlinker", "-s", "-L/t/lib64",
+              ElementsAre("g++", "-o", "program", "-L/t/lib64", "-L/opt/lib", "x.o", "-lm", "-Xlinker", "-s",
                           "-lcudart_static", "-lpthread", "-ldl", "-lm"));
+}
+
+TEST(NvccCommands, OurRuntimeIsFoundBeforeThatOfAnInstalledToolkit) {
+  const Options options = Parse("x.o -L/usr/local/cuda/lib64 -lcudart -o program");
+  const Command link = LinkCommand(options, SomePlaces(), options.inputs);
+  const auto ours = std::ranges::find(link, "-L/t/lib64");
+  const auto theirs = std::ranges::find(link, "-L/usr/local/cuda/lib64");
+  ASSERT_NE(theirs, link.end());
+  EXPECT_LT(ours, theirs);
 }
 
 TEST(NvccCommands, DryRunsQuoteFilesAndFoldersAsNvccDoes) {
@@ -280,7 +289,7 @@ TEST(NvccCommands, DryRunsQuoteFilesAndFoldersAsNvccDoes) {
 TEST(NvccCommands, LibrariesMayStandInFrontOfWhatNeedsThem) {
   const Options options = Parse("-lgomp x.o -lm y.o -o program");
   EXPECT_THAT(LinkCommand(options, SomePlaces(), options.inputs),
-              ElementsAre("g++", "-o", "program", "x.o", "y.o", "-lgomp", "-lm", "-L/t/lib64", "-lcudart_static",
+              ElementsAre("g++", "-o", "program", "-L/t/lib64", "x.o", "y.o", "-lgomp", "-lm", "-lcudart_static",
                           "-lpthread", "-ldl", "-lm"));
 }
 
