@@ -1,4 +1,4 @@
-#include "tools/heddle/corpus/date.h"
+#include "tools/exchange/corpus/date.h"
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // When a corpus is published.
-#ifndef HEDDLE_TOOLS_HEDDLE_CORPUS_DATE_H_
-#define HEDDLE_TOOLS_HEDDLE_CORPUS_DATE_H_
+#ifndef HEDDLE_TOOLS_EXCHANGE_CORPUS_DATE_H_
+#define HEDDLE_TOOLS_EXCHANGE_CORPUS_DATE_H_
 
 #include "absl/status/status.h"
 #include "tools/exchange/corpus/crate.h"
@@ -13,4 +13,4 @@ absl::Status AddDate(Crate::About& about);
 
 }  // namespace heddle::tools::corpus
 
-#endif  // HEDDLE_TOOLS_HEDDLE_CORPUS_DATE_H_
+#endif  // HEDDLE_TOOLS_EXCHANGE_CORPUS_DATE_H_

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "tools/console/command.h"
 #include "tools/console/option_checks.h"
-#include "tools/heddle/corpus/date.h"
+#include "tools/exchange/corpus/date.h"
 #include "tools/heddle/exchange_text.h"
 
 namespace heddle::tools::corpus {

@@ -5,7 +5,7 @@
 #include "tools/console/command.h"
 #include "tools/console/option_checks.h"
 #include "tools/exchange/corpus/corpus.h"
-#include "tools/heddle/corpus/date.h"
+#include "tools/exchange/corpus/date.h"
 #include "tools/heddle/exchange_text.h"
 
 namespace heddle::tools::corpus {

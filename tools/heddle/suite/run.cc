@@ -6,7 +6,7 @@
 #include "tools/console/command.h"
 #include "tools/console/json.h"
 #include "tools/console/option_checks.h"
-#include "tools/heddle/corpus/date.h"
+#include "tools/exchange/corpus/date.h"
 #include "tools/heddle/exchange_text.h"
 #include "tools/study/suite/suite_file.h"
 #include "tools/study/suite/suite_run.h"

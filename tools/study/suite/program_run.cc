@@ -94,9 +94,9 @@ v1::ProgramResult ProgramRun::End(const std::string& step, v1::State state, cons
   result_.set_step(step);
   result_.set_state(absl::IsCancelled(why) ? v1::NOT_RUN : state);
   result_.set_reason(CutText(Printable(std::string(why.message())), 400));
-  const Workplace& place = steps_.place();
-  if (fs::exists(place.errors(step), error)) {
-    result_.set_log(fs::path(place.errors(step)).lexically_relative(context_.output).string());
+  if (!steps_.last().empty()) {
+    const fs::path log = steps_.place().errors(steps_.last());
+    result_.set_log(log.lexically_relative(context_.output).string());
   }
   return result_;
 }

@@ -105,7 +105,8 @@ std::vector<std::string> StepRunner::Environment(const Command& command) const {
 
 absl::StatusOr<ProcessResult> StepRunner::Run(const std::string& name, const std::string& copy, const Command& command,
                                               const ProcessLimits& limits, const std::vector<std::string>& before,
-                                              const std::vector<std::string>& more) const {
+                                              const std::vector<std::string>& more) {
+  last_ = name;
   HEDDLE_ASSIGN_OR_RETURN(const Command expanded, values_.Expand(command));
   ProcessRequest request;
   request.words = before;
@@ -131,7 +132,7 @@ absl::StatusOr<ProcessResult> StepRunner::Run(const std::string& name, const std
 
 absl::Status StepRunner::Build(const std::string& name, const std::string& copy,
                                const google::protobuf::RepeatedPtrField<Command>& commands,
-                               const ProcessLimits& limits) const {
+                               const ProcessLimits& limits) {
   for (int i = 0; i < commands.size(); ++i) {
     const std::string step = commands.size() == 1 ? name : absl::StrCat(name, "-", i + 1);
     const absl::StatusOr<ProcessResult> ran = Run(step, copy, commands[i], limits);

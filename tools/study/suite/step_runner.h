@@ -35,18 +35,19 @@ class StepRunner {
       : toolkit_(std::move(toolkit)), place_(std::move(place)), values_(std::move(values)), stop_(std::move(stop)) {}
 
   const Workplace& place() const { return place_; }
-  const Toolkit& toolkit() const { return toolkit_; }
+  // Of the command that was run last; empty if none was.
+  const std::string& last() const { return last_; }
   // Runs a command in its folder of `copy`, as step `name` (of its logs). `before` are words that come before the
   // program, such as those of `heddle capture`; `more` are arguments after those of the command. An error, with the
   // first telling line that it printed, if it cannot be started, does not end well, or is over a limit.
   absl::StatusOr<ProcessResult> Run(const std::string& name, const std::string& copy,
                                     const ::heddle::suite::v1::Command& command, const ProcessLimits& limits,
                                     const std::vector<std::string>& before = {},
-                                    const std::vector<std::string>& more = {}) const;
+                                    const std::vector<std::string>& more = {});
   // What steps have built, one after the other, each into the same logs.
   absl::Status Build(const std::string& name, const std::string& copy,
                      const google::protobuf::RepeatedPtrField<::heddle::suite::v1::Command>& commands,
-                     const ProcessLimits& limits) const;
+                     const ProcessLimits& limits);
 
  private:
   std::vector<std::string> Environment(const ::heddle::suite::v1::Command& command) const;
@@ -55,6 +56,7 @@ class StepRunner {
   Workplace place_;
   Placeholders values_;
   std::function<bool()> stop_;
+  std::string last_;
 };
 
 }  // namespace heddle::tools::suite

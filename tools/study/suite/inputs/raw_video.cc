@@ -1,4 +1,4 @@
-// Input raw_video: a grey film of a bright disc that moves, as an uncompressed AVI file.
+// Input raw_video: a grey film of rings that move, as an uncompressed AVI file.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -25,21 +25,42 @@ std::string Chunk(const std::string& name, const std::string& bytes) {
 
 std::string List(const std::string& name, const std::string& bytes) { return Chunk("LIST", name + bytes); }
 
-// A frame: a ring between two radii, brighter than its surroundings, with noise.
+// How far a pixel is from the nearest edge of what moves: of a ring about the middle, or of small discs.
+double FromEdge(const InputSettings& set, uint64_t frame, uint64_t x, uint64_t y) {
+  const auto distance = [&](double to_x, double to_y) {
+    const double dx = static_cast<double>(x) - to_x;
+    const double dy = static_cast<double>(y) - to_y;
+    return std::sqrt(dx * dx + dy * dy);
+  };
+  const uint64_t width = set.at("width");
+  const uint64_t height = set.at("height");
+  const auto radius = static_cast<double>(set.at("radius"));
+  const uint64_t phase = std::min(frame % 20, 20 - frame % 20);  // there and back
+  if (set.at("discs") == 0) {
+    const double size = static_cast<double>(std::min(width, height)) * (0.25 + 0.003 * static_cast<double>(phase));
+    const double wanted = radius > 0 ? radius + static_cast<double>(phase) / 8 : size;
+    return std::abs(distance(static_cast<double>(width) / 2, static_cast<double>(height) / 2) - wanted);
+  }
+  double nearest = radius;
+  for (uint64_t disc = 0; disc < set.at("discs"); ++disc) {
+    const double to_x = static_cast<double>(SplitMixHash(2 * disc) % width + phase);
+    const double to_y = static_cast<double>(SplitMixHash(2 * disc + 1) % height);
+    nearest = std::min(nearest, std::abs(distance(to_x, to_y) - radius));
+  }
+  return nearest;
+}
+
+// A frame: edges are bright, with noise.
 std::string Frame(Random& random, const InputSettings& set, uint64_t number) {
   const uint64_t width = set.at("width");
   const uint64_t height = set.at("height");
-  const auto size = static_cast<double>(std::min(width, height));
-  const uint64_t phase = number % 20;  // there and back
-  const double radius = size * (0.25 + 0.003 * static_cast<double>(std::min(phase, 20 - phase)));
+  const double thick = set.at("discs") > 0 ? static_cast<double>(set.at("radius")) / 4
+                                           : static_cast<double>(std::min(width, height)) / 20;
   std::string pixels;
   pixels.reserve(width * height);
   for (uint64_t y = 0; y < height; ++y) {
     for (uint64_t x = 0; x < width; ++x) {
-      const double dx = static_cast<double>(x) - static_cast<double>(width) / 2;
-      const double dy = static_cast<double>(y) - static_cast<double>(height) / 2;
-      const double off = std::abs(std::sqrt(dx * dx + dy * dy) - radius);
-      const uint64_t grey = (off < size / 20 ? 170 : 60) + random.Below(24);
+      const uint64_t grey = (FromEdge(set, number, x, y) < thick ? 170 : 60) + random.Below(24);
       pixels += static_cast<char>(grey);
     }
   }
@@ -87,10 +108,13 @@ std::string Make(Random& random, const InputSettings& set) {
 }
 
 HEDDLE_INPUT_GENERATOR(.name = "raw_video",
-                       .what = "uncompressed AVI, 8-bit grey: a bright ring that pulsates, with noise",
+                       .what = "uncompressed AVI, 8-bit grey: edges of a ring or of discs that move, with noise",
                        .parameters = {{"width", "pixels", 64, 4, 4096},
                                       {"height", "pixels", 64, 4, 4096},
-                                      {"frames", "frames", 4, 1, 1024}},
+                                      {"frames", "frames", 4, 1, 1024},
+                                      {"discs", "small discs; 0 = one ring in the middle", 0, 0, 1000},
+                                      {"radius", "of them, pixels; of the ring 0 = a quarter of the picture", 0, 0,
+                                       1024}},
                        .make = Make);
 
 }  // namespace
