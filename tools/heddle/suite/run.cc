@@ -47,6 +47,7 @@ class SuiteRun final : public Command {
     if (!suite.ok()) return ReportFailure(suite.status());
     request_.suite = *std::move(suite);
     if (const absl::Status dated = corpus::AddDate(request_.about); !dated.ok()) return ReportFailure(dated);
+    request_.heddle = HEDDLE_VERSION;
     const NoteInterrupts interrupts;
     request_.stop = [&interrupts] { return interrupts.status() != 0; };
     Progress progress("programs", true);

@@ -115,7 +115,7 @@ std::string ProgramRun::Key(const std::string& data) const {
   wanted.clear_size();
   *wanted.add_size() = *size_;
   for (const std::string& text :
-       {wanted.SerializeAsString(), context_.suite.limits().SerializeAsString(), context_.capture_digest, data}) {
+       {wanted.SerializeAsString(), context_.suite.limits().SerializeAsString(), context_.programs_digest, data}) {
     add(text);
   }
   std::string text;
@@ -180,6 +180,7 @@ absl::Status ProgramRun::Build() {
 absl::Status ProgramRun::Record() {
   std::error_code error;
   fs::create_directories(fs::path(TracePath()).parent_path(), error);
+  fs::remove(TracePath(), error);  // capture does not replace what is no trace
   std::vector<std::string> words = {context_.toolkit.heddle, "capture", "--quiet", "-o", TracePath()};
   for (const v1::Fault& fault : program_.fault()) {
     words.insert(words.end(), fault.option().begin(), fault.option().end());

@@ -22,8 +22,8 @@ struct SuiteContext {
   SourceTree sources;
   DataStore& data;
   Toolkit toolkit;
-  std::string capture_digest;  // of the program that records
-  std::function<bool()> stop;  // true = end what runs, and begin nothing
+  std::string programs_digest;  // of the programs that compile and record
+  std::function<bool()> stop;   // true = end what runs, and begin nothing
 };
 
 class ProgramRun {

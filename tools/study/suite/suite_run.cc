@@ -90,6 +90,17 @@ void Count(const v1::ProgramResult& program, v1::SuiteResult& result) {
   result.set_trace_bytes(result.trace_bytes() + program.trace_bytes());
 }
 
+// Of what compiles, what programs link and what records.
+absl::StatusOr<std::string> DigestOfPrograms(const Toolkit& toolkit) {
+  HEDDLE_ASSIGN_OR_RETURN(const std::string capture, CaptureProgram());
+  std::string all;
+  for (const std::string& file : {capture, toolkit.folder + "/bin/nvcc", toolkit.folder + "/lib64/libheddle_cuda.a"}) {
+    HEDDLE_ASSIGN_OR_RETURN(const std::string digest, Sha256OfFile(file));
+    all += digest;
+  }
+  return all;
+}
+
 // Runs programs on several threads.
 class Runner {
  public:
@@ -183,8 +194,7 @@ absl::StatusOr<v1::SuiteResult> RunSuite(const SuiteRequest& request) {
   HEDDLE_ASSIGN_OR_RETURN(const std::vector<const v1::Program*> wanted, Wanted(request));
   HEDDLE_ASSIGN_OR_RETURN(const SourceTree sources, SourceTree::Open(request.source));
   HEDDLE_ASSIGN_OR_RETURN(const Toolkit toolkit, FindToolkit());
-  HEDDLE_ASSIGN_OR_RETURN(const std::string capture, CaptureProgram());
-  HEDDLE_ASSIGN_OR_RETURN(const std::string capture_digest, Sha256OfFile(capture));
+  HEDDLE_ASSIGN_OR_RETURN(const std::string programs, DigestOfPrograms(toolkit));
   std::error_code error;
   fs::create_directories(request.output, error);
   const std::string output = error ? request.output : fs::canonical(request.output, error).string();
@@ -193,7 +203,7 @@ absl::StatusOr<v1::SuiteResult> RunSuite(const SuiteRequest& request) {
   }
   HEDDLE_ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(output));
   DataStore data(output + "/data", sources);
-  const SuiteContext context{request.suite, request.size, output, sources, data, toolkit, capture_digest, request.stop};
+  const SuiteContext context{request.suite, request.size, output, sources, data, toolkit, programs, request.stop};
   HEDDLE_ASSIGN_OR_RETURN(const std::vector<v1::ProgramResult> rows, Runner(context, request, wanted).Run());
   v1::SuiteResult result;
   result.set_suite(request.suite.name());
