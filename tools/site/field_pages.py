@@ -122,6 +122,15 @@ class Pages:
             "[A study from plan to table](../../docs/tutorial/study.md) shows one.",
         )
 
+    def suites(self):
+        return self._fields(
+            "proto/suite.proto",
+            "heddle.suite.v1.Suite",
+            "Fields of a suite",
+            "A suite says how programs of others are built, run and checked: a text file, NAME.textproto, for `heddle suite`. "
+            "[Suites of programs](../../docs/how-to/suites.md) shows one.",
+        )
+
     def hardware(self):
         return self._fields(
             "proto/hardware.proto",

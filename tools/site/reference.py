@@ -18,6 +18,7 @@ PAGES = {
     "machine-fields": "Fields of a machine",
     "recipes": "Fields of a recipe",
     "sweeps": "Fields of a sweep",
+    "suites": "Fields of a suite",
     "hardware": "Fields of a visit to a card",
     "scripts": "Scripts of the source tree",
 }
@@ -37,6 +38,7 @@ def pages(root, heddle):
         "machine-fields": fields.machine_fields(),
         "recipes": fields.recipes(),
         "sweeps": fields.sweeps(),
+        "suites": fields.suites(),
         "hardware": fields.hardware(),
         "scripts": script_pages.scripts(root),
     }
