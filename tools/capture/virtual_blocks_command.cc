@@ -14,7 +14,7 @@
 #include "tools/capture/commands.h"
 #include "tracegen/frontend/compile.h"
 #include "tracegen/frontend/compile_program.h"
-#include "tracegen/program/virtual_blocks.h"
+#include "tracegen/program/compiled/virtual_blocks.h"
 #include "tracegen/recipe/recipe_file.h"
 
 namespace heddle::tracegen {

@@ -10,6 +10,7 @@
 #include "absl/strings/strip.h"
 #include "tracegen/application/fat_binary.h"
 #include "tracegen/frontend/bitcode.h"
+#include "tracegen/program/compiled/canonicalize.h"
 #include "tracegen/program/device_calls.h"
 #include "tracegen/program/prepare.h"
 #include "tracegen/program/ptx_source/ptx_program.h"

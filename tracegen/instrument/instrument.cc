@@ -295,6 +295,7 @@ absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, con
   llvm::ValueToValueMapTy map;
   const std::unique_ptr<llvm::Module> clone = CloneForKernel(pass, map);
   MapLinks(pass, map);
+  HEDDLE_RETURN_IF_ERROR(LowerInlinePtx(pass));
   HEDDLE_RETURN_IF_ERROR(CheckSupported(pass));
   absl::StatusOr<std::vector<KernelParameter>> parameters = DescribeParameters(*unit.function);
   if (!parameters.ok()) {

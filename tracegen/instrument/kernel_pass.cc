@@ -53,14 +53,6 @@ uint64_t KernelPass::PointerTo(llvm::StringRef function) const {
   return 0;
 }
 
-llvm::Value* KernelPass::AddressOf(llvm::IRBuilder<>& builder, const InlineAccess& access) const {
-  llvm::Value* number = access.address->getType()->isPointerTy() ? builder.CreatePtrToInt(access.address, i64())
-                                                                 : builder.CreateZExtOrTrunc(access.address, i64());
-  number = builder.CreateAdd(number, builder.getInt64(static_cast<uint64_t>(access.offset)));
-  if (!access.shared) return number;
-  return builder.CreateOr(builder.CreateAnd(number, kNarrowAddressMask), builder.getInt64(kSharedBase));
-}
-
 llvm::Value* KernelPass::Context(llvm::IRBuilder<>& builder) {
   return builder.GetInsertBlock()->getParent()->getArg(0);
 }

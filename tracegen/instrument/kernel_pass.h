@@ -18,7 +18,6 @@
 #include "tracegen/instrument/instrument.h"
 #include "tracegen/instrument/thread_context.h"
 #include "tracegen/program/device_calls.h"
-#include "tracegen/ptx/inline_ptx.h"
 
 namespace heddle::tracegen {
 
@@ -84,9 +83,6 @@ struct KernelPass {
   std::vector<llvm::Function*> CalleesOf(const llvm::Instruction& call) const;
   // What a pointer to a function of the module is worth.
   uint64_t PointerTo(llvm::StringRef function) const;
-  // The address of an access of inline PTX, as a number of 64 bits. In shared memory the lower half of operand and
-  // offset counts.
-  llvm::Value* AddressOf(llvm::IRBuilder<>& builder, const InlineAccess& access) const;
   // Calls a function of the runtime.
   llvm::CallInst* CallRuntime(llvm::IRBuilder<>& builder, const char* name, llvm::Type* result_type,
                               llvm::ArrayRef<llvm::Value*> arguments) const;
@@ -99,6 +95,7 @@ bool Suspends(const llvm::Instruction& instruction);
 inline constexpr char kFlushAttribute[] = "heddle-flush";
 
 // The steps, in their order.
+absl::Status LowerInlinePtx(KernelPass& pass);    // statements to what they mean, their accesses with their links
 absl::Status CheckSupported(KernelPass& pass);    // refuses what cannot be executed
 void PlaceFunctions(KernelPass& pass);            // addresses of functions become numbers
 void FindWaits(KernelPass& pass);                 // loops that poll memory

@@ -5,6 +5,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "tracegen/instrument/kernel_pass.h"
+#include "tracegen/program/ptx_source/inline_lowering.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -27,6 +28,7 @@ Value* Flush(llvm::IRBuilder<>& builder, Value* value) {
 // Arithmetic of PTX on single precision. Moves, selections, bit casts and memory keep denormals; so do calls of math
 // functions, whose results depend on the device's library anyway.
 bool Flushes(const llvm::Instruction& instruction) {
+  if (instruction.hasMetadata(kAsWrittenMetadata)) return false;  // inline PTX, which says .ftz where it flushes
   switch (instruction.getOpcode()) {
     case llvm::Instruction::FAdd:
     case llvm::Instruction::FSub:

@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Intrinsics.h"
@@ -338,45 +337,12 @@ bool LowerAssert(KernelPass& pass, llvm::CallInst* call) {
   return true;
 }
 
-static_assert(kSharedWindow == kSharedBase && kPtxSharedWindow == kSharedBase && kPtxConstantWindow == kConstantBase);
-
-absl::Status LowerInlineAssembly(KernelPass& pass, llvm::CallInst* call) {
-  const std::string text = llvm::cast<llvm::InlineAsm>(call->getCalledOperand())->getAsmString();
-  absl::StatusOr<std::vector<InlineInstruction>> instructions = ParseInlinePtx(text);
-  if (!instructions.ok()) return pass.Unsupported(*call, absl::StrCat("inline PTX \"", text, "\""));
-  llvm::IRBuilder<> builder(call);
-  const std::string only = instructions->size() == 1 ? instructions->front().text : "";
-  if (only == "exit") {
-    pass.CallRuntime(builder, kExitFunction, builder.getVoidTy(), {KernelPass::Context(builder)});
-  } else if (only == "trap") {
-    pass.CallRuntime(builder, kTrapFunction, builder.getVoidTy(),
-                     {KernelPass::Context(builder), builder.getInt32(pass.AddSite(*call))});
-  } else {
-    absl::StatusOr<Value*> value =
-        EmitInlinePtx(*call, *instructions, [&pass](llvm::IRBuilder<>& at, const InlineAccess& access) -> Value* {
-          return at.CreateIntToPtr(pass.AddressOf(at, access), at.getPtrTy());
-        });
-    if (!value.ok()) return pass.Unsupported(*call, absl::StrCat("inline PTX \"", text, "\""));
-    if (*value != nullptr) call->replaceAllUsesWith(*value);
-  }
-  call->eraseFromParent();
-  return absl::OkStatus();
-}
+static_assert(kPtxSharedWindow == kSharedBase && kPtxConstantWindow == kConstantBase);
 
 }  // namespace
 
 absl::Status LowerIntrinsics(KernelPass& pass) {
   for (llvm::Function* function : pass.functions) {
-    // First, because it leaves intrinsics.
-    std::vector<llvm::CallInst*> assembly;
-    for (llvm::Instruction& instruction : llvm::instructions(*function)) {
-      if (auto* call = dyn_cast<llvm::CallInst>(&instruction); call != nullptr && call->isInlineAsm()) {
-        assembly.push_back(call);
-      }
-    }
-    for (llvm::CallInst* call : assembly) {
-      HEDDLE_RETURN_IF_ERROR(LowerInlineAssembly(pass, call));
-    }
     for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(*function))) {
       if (isa<llvm::FenceInst>(instruction)) {
         instruction.eraseFromParent();

@@ -74,7 +74,7 @@ class Wrapping {
   }
 
  private:
-  // Accesses, and what leaves the address space. (Inline PTX: see KernelPass::AddressOf.)
+  // Accesses, and what leaves the address space.
   static bool UsesAddresses(const llvm::Instruction& instruction) {
     if (const auto* call = dyn_cast<llvm::CallBase>(&instruction)) {
       const llvm::Function* callee = call->getCalledFunction();

@@ -41,7 +41,7 @@ llvm::Value* AddressOperand(llvm::Instruction& access, const trace::v1::Instruct
   if (auto* transfer = dyn_cast<llvm::MemTransferInst>(&access)) {
     return linked.op() == trace::v1::OP_LOAD ? transfer->getRawSource() : transfer->getRawDest();
   }
-  if (auto* call = dyn_cast<llvm::CallBase>(&access); call != nullptr && !call->isInlineAsm()) {
+  if (auto* call = dyn_cast<llvm::CallBase>(&access)) {
     for (llvm::Use& argument : call->args()) {
       if (argument->getType()->isPointerTy()) return argument.get();
     }
@@ -280,9 +280,6 @@ class Recorder {
         for (const AccessLink& access : accesses->second) {
           const auto& linked = pass_.unit.program.instruction(static_cast<int>(access.instruction));
           llvm::Value* operand = AddressOperand(*i, linked);
-          if (auto* call = dyn_cast<llvm::CallInst>(i); call != nullptr && call->isInlineAsm()) {
-            operand = builder.CreateIntToPtr(pass_.AddressOf(builder, InlineAccessOf(*call)), pass_.pointer());
-          }
           if (operand == nullptr || access.position >= link.accesses) {
             return pass_.Unsupported(*i, absl::StrCat("recording of '", linked.mnemonic(), "'"));
           }

@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
@@ -55,18 +54,13 @@ bool Advances(const llvm::PHINode& phi, const llvm::Value* next) {
          nonzero(step->getOperand(1));
 }
 
-bool IsAssembly(const llvm::Instruction& instruction) {
-  const auto* call = dyn_cast<llvm::CallInst>(&instruction);
-  return call != nullptr && call->isInlineAsm();
-}
-
 // The access whose result decides how a loop goes on.
 bool Polls(const KernelPass& pass, const llvm::Instruction& instruction, const llvm::Loop& loop) {
   if (!loop.contains(&instruction)) return false;
   const auto links = pass.links.accesses.find(&instruction);
   if (links == pass.links.accesses.end() || links->second.empty()) return false;
   if (const auto* load = dyn_cast<llvm::LoadInst>(&instruction)) return IsInvariant(load->getPointerOperand(), loop);
-  return isa<llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(instruction) || IsAssembly(instruction);
+  return isa<llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(instruction);
 }
 
 // Everything within the loop that what its branches do depends on, or those alone that leave it; phis of the head are
@@ -102,7 +96,7 @@ Control ControlOf(const llvm::Loop& loop, bool exits_only) {
 // Whether the instruction tries to take a lock, the same one in every iteration: an atomic operation that puts the same
 // value into the same place each time, so that once it has failed, somebody else must change that place. One that could
 // leave nothing behind only looks.
-bool TriesToLock(const KernelPass& pass, const llvm::Instruction& instruction, const llvm::Loop& loop) {
+bool TriesToLock(const llvm::Instruction& instruction, const llvm::Loop& loop) {
   const auto all_invariant = [&] {
     return std::all_of(instruction.op_begin(), instruction.op_end(),
                        [&](const llvm::Use& operand) { return IsInvariant(operand.get(), loop); });
@@ -116,11 +110,7 @@ bool TriesToLock(const KernelPass& pass, const llvm::Instruction& instruction, c
            (update->getOperation() == llvm::AtomicRMWInst::Xchg ||
             (update->getOperation() == llvm::AtomicRMWInst::Or && value != nullptr && !value->isZero()));
   }
-  const auto links = pass.links.accesses.find(&instruction);
-  if (!IsAssembly(instruction) || links == pass.links.accesses.end() || links->second.empty()) return false;
-  const std::string& mnemonic =
-      pass.unit.program.instruction(static_cast<int>(links->second.front().instruction)).mnemonic();
-  return all_invariant() && (absl::StrContains(mnemonic, ".cas") || absl::StrContains(mnemonic, ".exch"));
+  return false;
 }
 
 // Attempts to take a lock, and loads, on which alone it depends whether the loop ends.
@@ -139,7 +129,7 @@ void FindAwaited(KernelPass& pass, const llvm::Loop& loop) {
       if (!control.slice.contains(&instruction) || !Polls(pass, instruction, loop)) continue;
       const uint32_t pc = pass.links.accesses.find(&instruction)->second.front().instruction;
       const bool loads = pass.unit.program.instruction(static_cast<int>(pc)).op() == trace::v1::OP_LOAD;
-      if (!loads && !TriesToLock(pass, instruction, loop)) continue;
+      if (!loads && !TriesToLock(instruction, loop)) continue;
       if (std::find(awaited.begin(), awaited.end(), pc) == awaited.end()) awaited.push_back(pc);
     }
   }
@@ -245,7 +235,6 @@ bool MayChange(const llvm::Instruction& instruction) {
   if (isa<llvm::StoreInst, llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(instruction)) return true;
   const auto* call = dyn_cast<llvm::CallInst>(&instruction);
   if (call == nullptr) return false;
-  if (call->isInlineAsm()) return InlineAccessOf(*call).address != nullptr;
   const llvm::Function* callee = call->getCalledFunction();
   if (callee == nullptr || !callee->isDeclaration()) return false;
   const llvm::StringRef name = callee->getName();
@@ -260,7 +249,7 @@ class Waits {
 
   void Change(llvm::Instruction* instruction) {
     llvm::IRBuilder<> builder(instruction);
-    const Access access = AccessOf(builder, *instruction);
+    const Access access = AccessOf(*instruction);
     if (access.address == nullptr || access.bytes == 0 || access.bytes > 16) {
       builder.SetInsertPoint(instruction->getNextNode());
       Count(builder, builder.getInt64(1), builder.getTrue(), access);
@@ -306,7 +295,7 @@ class Waits {
     uint64_t bytes = 0;
   };
 
-  Access AccessOf(llvm::IRBuilder<>& builder, llvm::Instruction& instruction) {
+  Access AccessOf(llvm::Instruction& instruction) {
     const auto size = [this](llvm::Type* type) { return layout_.getTypeStoreSize(type).getFixedValue(); };
     if (auto* store = dyn_cast<llvm::StoreInst>(&instruction)) {
       return {store->getPointerOperand(), size(store->getValueOperand()->getType())};
@@ -316,11 +305,6 @@ class Waits {
     }
     if (auto* exchange = dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
       return {exchange->getPointerOperand(), size(exchange->getNewValOperand()->getType())};
-    }
-    if (IsAssembly(instruction)) {
-      const InlineAccess access = InlineAccessOf(cast<llvm::CallInst>(instruction));
-      if (access.address == nullptr) return {};
-      return {builder.CreateIntToPtr(pass_.AddressOf(builder, access), pass_.pointer()), access.bytes};
     }
     return {};
   }
@@ -388,7 +372,7 @@ class Waits {
     StopWaiting(builder, number, builder.CreateNot(same));
     builder.SetInsertPoint(
         llvm::SplitBlockAndInsertIfThen(same, edge->getTerminator(), /*Unreachable=*/false, pass_.unlikely()));
-    const Access polled = loop.poll_every_time ? PolledAt(builder, *loop.poll) : Access{};
+    const Access polled = loop.poll_every_time ? PolledAt(*loop.poll) : Access{};
     pass_.CallRuntime(builder, kSpinFunction, builder.getVoidTy(),
                       {KernelPass::Context(builder), builder.getInt32(number), Number(builder, polled.address)});
   }
@@ -420,9 +404,9 @@ class Waits {
                      builder.CreateSelect(here, builder.getInt32(0), waiting));
   }
 
-  Access PolledAt(llvm::IRBuilder<>& builder, llvm::Instruction& poll) {
+  Access PolledAt(llvm::Instruction& poll) {
     if (auto* load = dyn_cast<llvm::LoadInst>(&poll)) return {load->getPointerOperand(), 0};
-    return AccessOf(builder, poll);
+    return AccessOf(poll);
   }
 
   KernelPass& pass_;

@@ -32,6 +32,10 @@ bool IsMemory(const FlowInstruction& instruction) {
   return op == v1::OP_LOAD || op == v1::OP_STORE || op == v1::OP_ATOMIC || op == v1::OP_TEXTURE;
 }
 
+bool AccessesMemory(const llvm::Instruction& instruction) {
+  return MemoryOperandOf(instruction).pointer != nullptr || !InlineAccessesOf(instruction).empty();
+}
+
 // Addresses of a PTX function as base + constant, as far as single definitions tell.
 class AddressResolver {
  public:
@@ -171,7 +175,7 @@ class Linker {
         const FlowAccess access{static_cast<int>(n), static_cast<uint32_t>(i), position++, 0};
         const llvm::Instruction* ir =
             AccessNamedBy(instruction.id < by_number_.size() ? by_number_[instruction.id] : nullptr);
-        if (ir == nullptr || MemoryOperandOf(*ir).pointer == nullptr || ir->getFunction() != &function_) {
+        if (ir == nullptr || !AccessesMemory(*ir) || ir->getFunction() != &function_) {
           strange[access.node].push_back(access);
         } else if (links_.nodes[ir->getParent()] != access.node) {
           moved_.insert(NumberOf(*ir));
@@ -213,7 +217,7 @@ class Linker {
     if (block == nullptr) return false;
     std::vector<const llvm::Instruction*> unlinked;
     for (const llvm::Instruction& instruction : *block) {
-      if (MemoryOperandOf(instruction).pointer != nullptr && links_.accesses.count(&instruction) == 0) {
+      if (AccessesMemory(instruction) && links_.accesses.count(&instruction) == 0) {
         unlinked.push_back(&instruction);
       }
     }
@@ -234,14 +238,26 @@ class Linker {
 
   void MoveUnlinked(const llvm::BasicBlock& block) {
     for (const llvm::Instruction& instruction : block) {
-      if (MemoryOperandOf(instruction).pointer != nullptr && links_.accesses.count(&instruction) == 0) {
+      if (AccessesMemory(instruction) && links_.accesses.count(&instruction) == 0) {
         moved_.insert(NumberOf(instruction));
       }
     }
   }
 
+  // Whether the PTX has the accesses of an asm statement, one by one.
+  bool AreThoseOf(const std::vector<InlineAccess>& statement, const std::vector<FlowAccess>& group) const {
+    return std::equal(group.begin(), group.end(), statement.begin(), statement.end(),
+                      [this](const FlowAccess& access, const InlineAccess& written) {
+                        const FlowInstruction& ptx = flow_.nodes[access.node].instructions[access.instruction];
+                        return written.is_image || ptx.opcode.access_bytes == written.bytes;
+                      });
+  }
+
   // Fills in offsets. False unless the PTX accesses together cover the IR access exactly.
   bool Offsets(const AddressResolver& resolver, const llvm::Instruction& ir, std::vector<FlowAccess>* group) const {
+    if (const std::vector<InlineAccess> statement = InlineAccessesOf(ir); !statement.empty()) {
+      return AreThoseOf(statement, *group);
+    }
     const MemoryOperand operand = MemoryOperandOf(ir);
     auto bytes = [&](const FlowAccess& access) -> uint64_t {
       return flow_.nodes[access.node].instructions[access.instruction].opcode.access_bytes;
@@ -316,12 +332,6 @@ MemoryOperand MemoryOperandOf(const llvm::Instruction& instruction) {
       operand.pointer = intrinsic->getArgOperand(0);
       type = intrinsic->getType();
     }
-  }
-  if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction); call != nullptr && call->isInlineAsm()) {
-    const InlineAccess access = InlineAccessOf(*call);
-    operand.pointer = access.address;
-    operand.bytes = access.bytes;
-    return operand;
   }
   if (operand.pointer == nullptr) return operand;
   if (operand.pointer->getType()->getPointerAddressSpace() == kParameterSpace) return MemoryOperand();

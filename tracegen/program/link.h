@@ -16,7 +16,8 @@
 
 namespace heddle::tracegen {
 
-// The pointer that an IR memory instruction accesses, and how many bytes; null for all other instructions.
+// The pointer that an IR memory instruction accesses, and how many bytes; null for all other instructions, and for
+// inline PTX (InlineAccessesOf tells its accesses).
 struct MemoryOperand {
   const llvm::Value* pointer = nullptr;
   uint64_t bytes = 0;

@@ -28,7 +28,6 @@
 #include "tracegen/program/device_calls.h"
 #include "tracegen/program/element_alignment.h"
 #include "tracegen/program/unaligned_access.h"
-#include "tracegen/ptx/inline_ptx.h"
 #include "tracegen/ptx/opcode.h"
 #include "traces/base/status_macros.h"
 
@@ -60,48 +59,8 @@ std::string SourcePlace(const llvm::Instruction& instruction) {
   return absl::StrCat(std::string(llvm::sys::path::filename(location->getFilename())), ":", location->getLine());
 }
 
-absl::Status Refuse(const llvm::Instruction& instruction, absl::string_view what) {
-  return absl::UnimplementedError(absl::StrCat(SourcePlace(instruction), ": ", what));
-}
-
-// Inline PTX: what only moves values or meets other threads becomes IR; the rest stays as it is written, if the host
-// can execute it.
-absl::Status TranslateAssembly(llvm::CallInst& call, const llvm::InlineAsm& assembly) {
-  const std::string text = assembly.getAsmString();
-  auto refuse = [&](absl::string_view why) { return Refuse(call, ExplainInlinePtx(text, why)); };
-  absl::StatusOr<std::vector<InlineInstruction>> instructions = ParseInlinePtx(text);
-  if (!instructions.ok()) return refuse(instructions.status().message());
-  const bool is_exit =
-      instructions->size() == 1 && (instructions->front().text == "exit" || instructions->front().text == "trap");
-  if (is_exit) return absl::OkStatus();
-  const int accesses = static_cast<int>(std::count_if(instructions->begin(), instructions->end(),
-                                                      [](const InlineInstruction& i) { return i.IsMemory(); }));
-  const bool becomes_ir = BecomesIr(*instructions);
-  if (accesses > (becomes_ir ? 0 : 1)) return refuse("several accesses, or an access and a wait for other threads");
-  llvm::Instruction* before = call.getPrevNode();
-  absl::StatusOr<llvm::Value*> value =
-      EmitInlinePtx(call, *instructions, [](llvm::IRBuilder<>& builder, const InlineAccess&) -> llvm::Value* {
-        return llvm::PoisonValue::get(builder.getPtrTy());
-      });
-  if (!value.ok()) return refuse(value.status().message());
-  if (becomes_ir) {
-    if (*value != nullptr) call.replaceAllUsesWith(*value);
-    call.eraseFromParent();
-    return absl::OkStatus();
-  }
-  // It was only tried.
-  while (call.getPrevNode() != before) {
-    llvm::Instruction* tried = call.getPrevNode();
-    tried->replaceAllUsesWith(llvm::PoisonValue::get(tried->getType()));
-    tried->eraseFromParent();
-  }
-  return absl::OkStatus();
-}
-
 absl::Status CheckCall(llvm::CallInst& call) {
-  if (auto* assembly = llvm::dyn_cast<llvm::InlineAsm>(call.getCalledOperand())) {
-    return TranslateAssembly(call, *assembly);
-  }
+  if (call.isInlineAsm()) return absl::OkStatus();
   const llvm::Function* callee = call.getCalledFunction();
   if (callee == nullptr) return absl::OkStatus();  // through a pointer
   if (!callee->isDeclaration() || callee->isIntrinsic()) return absl::OkStatus();
@@ -109,13 +68,13 @@ absl::Status CheckCall(llvm::CallInst& call) {
   const std::string_view text(name.data(), name.size());
   if (MathMicroOps(text) || SystemCallMicroOps(text) || IsFailureCall(name)) return absl::OkStatus();
   if (TranslateImageCall(call)) return absl::OkStatus();
-  return Refuse(call, ExplainUndefined(name));
+  return RefuseAt(call, ExplainUndefined(name));
 }
 
 absl::Status CheckInstruction(llvm::Instruction& instruction) {
   if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) return CheckCall(*call);
   if (auto* alloca = llvm::dyn_cast<llvm::AllocaInst>(&instruction); alloca != nullptr && !alloca->isStaticAlloca()) {
-    return Refuse(instruction, "local arrays of variable size are not supported");
+    return RefuseAt(instruction, "local arrays of variable size are not supported");
   }
   if (llvm::isa<llvm::InvokeInst, llvm::CallBrInst, llvm::IndirectBrInst>(instruction)) {
     // The computed jumps of a function share one that has no line: then the place is that of what is just before.
@@ -124,7 +83,7 @@ absl::Status CheckInstruction(llvm::Instruction& instruction) {
     for (const llvm::BasicBlock* before : llvm::predecessors(instruction.getParent())) {
       if (UserLocation(*place) == nullptr) place = before->getTerminator();
     }
-    return Refuse(*place, "this kind of control flow is not supported in device code");
+    return RefuseAt(*place, "this kind of control flow is not supported in device code");
   }
   return absl::OkStatus();
 }
@@ -326,6 +285,10 @@ struct AnalysisManagers {
 
 }  // namespace
 
+absl::Status RefuseAt(const llvm::Instruction& instruction, absl::string_view what) {
+  return absl::UnimplementedError(absl::StrCat(SourcePlace(instruction), ": ", what));
+}
+
 void KeepKernel(llvm::Module& module, const std::string& kernel) {
   llvm::NamedMDNode* annotations = module.getNamedMetadata("nvvm.annotations");
   if (annotations == nullptr) return;
@@ -380,7 +343,7 @@ absl::Status PrepareModule(llvm::Module& module) {
   for (llvm::Function* kernel : kernels) {
     if (!kernel->use_empty()) {
       for (const llvm::User* user : kernel->users()) {
-        if (auto* call = llvm::dyn_cast<llvm::CallInst>(user)) return Refuse(*call, "a kernel calls a kernel");
+        if (auto* call = llvm::dyn_cast<llvm::CallInst>(user)) return RefuseAt(*call, "a kernel calls a kernel");
       }
     }
     kernel->setLinkage(llvm::GlobalValue::ExternalLinkage);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
@@ -26,8 +27,11 @@ void KeepKernel(llvm::Module& module, const std::string& kernel);
 // True for functions that end the run when called: assertion failure.
 bool IsFailureCall(llvm::StringRef name);
 
-// Before the code generator's passes: refuses what cannot be traced (named with its source line), translates known
-// one-line assembly, keeps only kernels visible, and removes what no kernel reaches.
+// An error that names the source line of an instruction.
+absl::Status RefuseAt(const llvm::Instruction& instruction, absl::string_view what);
+
+// Before the code generator's passes: refuses what cannot be traced (named with its source line), keeps only kernels
+// visible, and removes what no kernel reaches. Inline PTX is left to compiled/inline_ptx.h.
 absl::Status PrepareModule(llvm::Module& module);
 
 // Behind the code generator's passes: one access per instruction, no switches, two-way branches with distinct

@@ -99,12 +99,6 @@ struct CanonicalModule {
   std::string Where(uint32_t number) const;
 };
 
-// Brings device bitcode into canonical form and makes its PTX (once per module).
-// Errors: code that LLVM's NVPTX back end cannot handle, inline PTX that is not known, an endless loop without a
-// decision; each named with the source line.
-absl::StatusOr<CanonicalModule> Canonicalize(std::unique_ptr<llvm::LLVMContext> context,
-                                             std::unique_ptr<llvm::Module> module, const std::string& target);
-
 // The module's PTX as a source for others: with the lines of the program's source, and without marks of ours.
 std::string SourcePtx(const CanonicalModule& module);
 

@@ -1,244 +1,223 @@
 #include "tracegen/ptx/inline_ptx.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <set>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
+#include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/InlineAsm.h"
 #include "tracegen/ptx/opcode.h"
+#include "tracegen/ptx/syntax/check_operands.h"
+#include "tracegen/ptx/syntax/parse.h"
+#include "tracegen/ptx/syntax/print.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
 namespace {
 
-constexpr absl::string_view kNames = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$%.";
+using Constraint = llvm::InlineAsm::ConstraintInfo;
+using Kind = ptx::Operand::Kind;
 
-std::vector<absl::string_view> SplitAtTop(absl::string_view text, char at) {
-  std::vector<absl::string_view> pieces;
-  int depth = 0;
-  size_t start = 0;
-  for (size_t i = 0; i <= text.size(); ++i) {
-    if (i < text.size()) {
-      if (text[i] == '[' || text[i] == '{') ++depth;
-      if (text[i] == ']' || text[i] == '}') --depth;
-      if (text[i] != at || depth > 0) continue;
+// The type of a register that a constraint asks for; empty if PTX has none for it.
+std::string_view TypeOfConstraint(std::string_view code) {
+  if (code == "h") return "b16";
+  if (code == "r") return "b32";
+  if (code == "l") return "b64";
+  if (code == "q") return "b128";
+  if (code == "f") return "f32";
+  if (code == "d") return "f64";
+  if (code == "b") return "pred";  // of statements that the code generator gets, see ptx_source/statement.h
+  return "";
+}
+
+// Puts registers and constants in the place of the arguments of one statement.
+class ArgumentBinder {
+ public:
+  ArgumentBinder(const llvm::CallInst& call, ptx::Module& module)
+      : call_(call), module_(module), function_(module.functions[0]) {}
+
+  absl::Status Bind() {
+    HEDDLE_RETURN_IF_ERROR(ReadConstraints());
+    for (ptx::Statement& statement : function_.body) {
+      auto* instruction = std::get_if<ptx::Instruction>(&statement.what);
+      if (instruction == nullptr) continue;
+      if (instruction->guard) HEDDLE_RETURN_IF_ERROR(Replace(*instruction->guard, statement.line));
+      for (ptx::Operand& operand : instruction->operands) {
+        HEDDLE_RETURN_IF_ERROR(Replace(operand, statement.line));
+      }
+      HEDDLE_RETURN_IF_ERROR(CheckAgain(*instruction, statement.line));
     }
-    absl::string_view piece = absl::StripAsciiWhitespace(text.substr(start, i - start));
-    if (!piece.empty()) pieces.push_back(piece);
-    start = i + 1;
+    return absl::OkStatus();
   }
-  return pieces;
-}
 
-bool ParseDigits(absl::string_view text, unsigned base, uint64_t* value) {
-  for (char c : text) {
-    if (c < '0' || c >= static_cast<char>('0' + base)) return false;
-    *value = *value * base + static_cast<unsigned>(c - '0');
-  }
-  return !text.empty();
-}
-
-bool ParseNumber(absl::string_view text, InlineOperand* operand) {
-  if (absl::StartsWith(text, "0f") || absl::StartsWith(text, "0F") || absl::StartsWith(text, "0d") ||
-      absl::StartsWith(text, "0D")) {
-    operand->float_bits = text[1] == 'f' || text[1] == 'F' ? 32 : 64;
-    return absl::SimpleHexAtoi(text.substr(2), &operand->number);
-  }
-  const bool negative = absl::ConsumePrefix(&text, "-");
-  absl::ConsumeSuffix(&text, "U");
-  uint64_t value = 0;
-  if (absl::StartsWith(text, "0x") || absl::StartsWith(text, "0X")) {
-    if (!absl::SimpleHexAtoi(text, &value)) return false;
-  } else if (absl::ConsumePrefix(&text, "0b") || absl::ConsumePrefix(&text, "0B")) {
-    if (!ParseDigits(text, 2, &value)) return false;
-  } else if (!ParseDigits(text, absl::StartsWith(text, "0") ? 8 : 10, &value)) {
-    return false;
-  }
-  operand->number = negative ? ~value + 1 : value;
-  return true;
-}
-
-absl::StatusOr<InlineOperand> ParseOperand(absl::string_view text) {
-  InlineOperand operand;
-  const std::string whole(text);
-  auto error = [&] { return absl::UnimplementedError(absl::StrCat("operand '", whole, "'")); };
-  if (absl::ConsumePrefix(&text, "!")) {
-    absl::StatusOr<InlineOperand> inner = ParseOperand(absl::StripAsciiWhitespace(text));
-    if (inner.ok()) inner->negated = true;
-    return inner;
-  }
-  if (text.size() >= 2 && text.front() == '[' && text.back() == ']') {
-    operand.kind = InlineOperand::Kind::kAddress;
-    text = absl::StripAsciiWhitespace(text.substr(1, text.size() - 2));
-    const size_t plus = text.find('+');
-    if (plus != absl::string_view::npos) {
-      InlineOperand offset;
-      if (!ParseNumber(absl::StripAsciiWhitespace(text.substr(plus + 1)), &offset)) return error();
-      operand.number = offset.number;
-      text = absl::StripAsciiWhitespace(text.substr(0, plus));
-    }
-    absl::StatusOr<InlineOperand> base = ParseOperand(text);
-    if (!base.ok()) return base;
-    operand.elements.push_back(*std::move(base));
-    return operand;
-  }
-  const bool vector = text.size() >= 2 && text.front() == '{' && text.back() == '}';
-  const bool pair = !vector && text.find('|') != absl::string_view::npos;
-  if (vector || pair) {
-    operand.kind = vector ? InlineOperand::Kind::kVector : InlineOperand::Kind::kPair;
-    for (absl::string_view piece : vector ? SplitAtTop(text.substr(1, text.size() - 2), ',') : SplitAtTop(text, '|')) {
-      absl::StatusOr<InlineOperand> element = ParseOperand(piece);
-      if (!element.ok()) return element;
-      operand.elements.push_back(*std::move(element));
-    }
-    return operand;
-  }
-  if (text.empty() || text.find_first_not_of(absl::StrCat(kNames, "-")) != absl::string_view::npos) return error();
-  if (text[0] == '$') {
-    operand.kind = InlineOperand::Kind::kArgument;
-    if (!absl::SimpleAtoi(text.substr(1), &operand.argument)) return error();
-  } else if (ParseNumber(text, &operand)) {
-    operand.kind = InlineOperand::Kind::kNumber;
-  } else if (text[0] == '%') {
-    operand.kind = InlineOperand::Kind::kSpecial;
-    operand.name = std::string(text.substr(1));
-  } else if (text == "WARP_SZ") {
-    operand.number = 32;
-  } else {
-    operand.kind = InlineOperand::Kind::kRegister;
-    operand.name = std::string(text);
-  }
-  return operand;
-}
-
-// Statements of a text, without comments and the braces of scopes.
-std::vector<std::string> Statements(absl::string_view text) {
-  std::vector<std::string> statements;
-  std::string current;
-  int depth = 0;  // of braces within a statement: vectors
-  auto close = [&] {
-    absl::string_view stripped = absl::StripAsciiWhitespace(current);
-    if (!stripped.empty()) statements.emplace_back(stripped);
-    current.clear();
+ private:
+  // What stands for argument N.
+  struct Argument {
+    std::optional<uint32_t> number;  // of the register; nothing for a constant
+    uint64_t bits = 0;
   };
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text.substr(i, 2) == "//") {
-      i = std::min(text.find('\n', i), text.size());
-      continue;
+
+  absl::Status ReadConstraints() {
+    const auto* assembly = llvm::cast<llvm::InlineAsm>(call_.getCalledOperand());
+    unsigned input = 0;
+    for (const Constraint& constraint : assembly->ParseConstraints()) {
+      if (constraint.Type == llvm::InlineAsm::isClobber) continue;
+      const std::string code = constraint.Codes.size() == 1 ? constraint.Codes[0] : "";
+      if (constraint.isIndirect || constraint.Type == llvm::InlineAsm::isLabel) return Unknown(code);
+      if (constraint.Type == llvm::InlineAsm::isOutput) {
+        HEDDLE_RETURN_IF_ERROR(AddRegister(code, function_.returns));
+        continue;
+      }
+      HEDDLE_RETURN_IF_ERROR(AddInput(code, *call_.getArgOperand(input++)));
     }
-    if (text.substr(i, 2) == "/*") {
-      i = std::min(text.find("*/", i), text.size() - 2) + 1;
-      continue;
-    }
-    const char c = text[i];
-    const bool begun = !absl::StripAsciiWhitespace(current).empty();
-    if (c == ';') {
-      close();
-    } else if (c == '{' && !begun) {
-      // A scope. Names are unique enough within one asm statement.
-    } else if (c == '}' && depth == 0) {
-      close();
-    } else {
-      if (c == '{') ++depth;
-      if (c == '}') --depth;
-      current += c == '\n' || c == '\t' || c == '\r' ? ' ' : c;
-    }
+    return absl::OkStatus();
   }
-  close();
-  return statements;
+
+  absl::Status Unknown(const std::string& code) const {
+    return absl::UnimplementedError(
+        absl::StrCat("the constraint '", code, "'; registers are h, r, l, q, f and d, constants are n"));
+  }
+
+  absl::Status AddInput(const std::string& code, const llvm::Value& value) {
+    uint32_t tied = 0;
+    if (absl::SimpleAtoi(code, &tied) && tied < function_.returns.size()) {
+      // "+r": one register, whose first value is the input.
+      function_.parameters.push_back(function_.returns[tied]);
+      arguments_.push_back(arguments_[tied]);
+      return absl::OkStatus();
+    }
+    if (code != "n" && code != "i") return AddRegister(code, function_.parameters);
+    const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(&value);
+    if (constant == nullptr || constant->getBitWidth() > 64) return Unknown(code);
+    arguments_.push_back({std::nullopt, static_cast<uint64_t>(constant->getSExtValue())});
+    // It is handed over as all inputs are, and nobody reads it there.
+    const std::string_view type = constant->getBitWidth() > 32 ? "b64" : "b32";
+    MakeRegister(type, function_.parameters);
+    return absl::OkStatus();
+  }
+
+  absl::Status AddRegister(const std::string& code, std::vector<ptx::Variable>& list) {
+    const std::string_view type = TypeOfConstraint(code);
+    if (type.empty()) return Unknown(code);
+    arguments_.push_back({MakeRegister(type, list), 0});
+    return absl::OkStatus();
+  }
+
+  uint32_t MakeRegister(std::string_view type, std::vector<ptx::Variable>& list) {
+    ptx::Variable variable;
+    variable.name = absl::StrCat("$", arguments_.size());
+    variable.space = ptx::StateSpace::kReg;
+    variable.type = *ptx::FindType(type);
+    variable.register_number = function_.register_count++;
+    function_.registers.push_back({variable.name, 0, variable.type, 1, false, variable.register_number, 1});
+    list.push_back(variable);
+    return variable.register_number;
+  }
+
+  absl::Status Replace(ptx::Operand& operand, uint32_t line) {
+    for (ptx::Operand& element : operand.elements) HEDDLE_RETURN_IF_ERROR(Replace(element, line));
+    if (operand.kind != Kind::kArgument) return absl::OkStatus();
+    if (operand.index >= arguments_.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("PTX line ", line, ": an argument that the statement does not have: %", operand.index));
+    }
+    const Argument& argument = arguments_[operand.index];
+    if (argument.number) {
+      operand.kind = Kind::kRegister;
+      operand.index = *argument.number;
+    } else {
+      operand.kind = Kind::kInteger;
+      operand.bits = argument.bits;
+      operand.index = 0;
+    }
+    return absl::OkStatus();
+  }
+
+  // Now that it is known what arguments are.
+  absl::Status CheckAgain(ptx::Instruction& instruction, uint32_t line) const {
+    const std::string text = ptx::Print(module_, function_, instruction);
+    if (instruction.guard) {
+      const ptx::Operand& guard = *instruction.guard;
+      if (guard.kind != Kind::kRegister || function_.RegisterOf(guard.index).type.kind != ptx::TypeKind::kPredicate) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("PTX line ", line, ": a guard that is no predicate: '", text, "'"));
+      }
+    }
+    const std::string_view opcode = instruction.opcode();
+    return ptx::FindForm(opcode, function_, line, text, instruction);
+  }
+
+  const llvm::CallInst& call_;
+  ptx::Module& module_;
+  ptx::Function& function_;
+  std::vector<Argument> arguments_;
+};
+
+bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> list) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+bool NamesSymbol(const ptx::Operand& operand) {
+  return operand.kind == Kind::kSymbol || std::any_of(operand.elements.begin(), operand.elements.end(), NamesSymbol);
 }
 
 }  // namespace
 
-bool InlineInstruction::Has(std::string_view modifier) const {
-  return std::find(parts.begin() + 1, parts.end(), modifier) != parts.end();
+absl::StatusOr<ptx::Module> ReadInlinePtx(const llvm::CallInst& call) {
+  const std::string text = llvm::cast<llvm::InlineAsm>(call.getCalledOperand())->getAsmString();
+  HEDDLE_ASSIGN_OR_RETURN(ptx::Module module, ptx::ParseInline(text));
+  module.items.push_back({ptx::ModuleItem::Kind::kDefinition, 0});
+  HEDDLE_RETURN_IF_ERROR(ArgumentBinder(call, module).Bind());
+  return module;
 }
 
-bool InlineInstruction::IsMemory() const {
-  return base() == "ld" || base() == "ldu" || base() == "st" || base() == "atom" || base() == "red";
+bool IsMeeting(const ptx::Instruction& instruction) {
+  return IsOneOf(instruction.opcode(), {"shfl", "vote", "match", "activemask", "bar", "barrier", "redux", "elect"});
 }
 
-bool InlineInstruction::Synchronizes() const {
-  return base() == "shfl" || base() == "vote" || base() == "match" || base() == "activemask" || base() == "bar" ||
-         base() == "barrier" || base() == "redux";
-}
-
-absl::StatusOr<std::vector<InlineInstruction>> ParseInlinePtx(std::string_view text) {
-  std::vector<InlineInstruction> instructions;
-  for (const std::string& statement : Statements(absl::string_view(text.data(), text.size()))) {
-    if (absl::StartsWith(statement, ".reg")) continue;
-    // "::" belongs to modifiers of caches.
-    if (absl::StrContains(absl::StrReplaceAll(statement, {{"::", ""}}), ":")) {
-      return absl::UnimplementedError("a label");
-    }
-    if (statement[0] == '.') return absl::UnimplementedError(absl::StrCat("the directive '", statement, "'"));
-    InlineInstruction instruction;
-    instruction.text = statement;
-    absl::string_view rest = statement;
-    if (absl::ConsumePrefix(&rest, "@")) {
-      const size_t guard_end = std::min(rest.find(' '), rest.size());
-      HEDDLE_ASSIGN_OR_RETURN(InlineOperand guard, ParseOperand(rest.substr(0, guard_end)));
-      instruction.guard = std::move(guard);
-      rest = absl::StripLeadingAsciiWhitespace(rest.substr(guard_end));
-    }
-    const size_t end = std::min(rest.find(' '), rest.size());
-    instruction.parts = absl::StrSplit(rest.substr(0, end), '.');
-    for (absl::string_view operand : SplitAtTop(rest.substr(end), ',')) {
-      HEDDLE_ASSIGN_OR_RETURN(InlineOperand parsed, ParseOperand(operand));
-      instruction.operands.push_back(std::move(parsed));
-    }
-    // What has no value to choose would have to be left out: a branch.
-    if (instruction.guard &&
-        (instruction.IsMemory() || instruction.Synchronizes() || instruction.operands.size() < 2)) {
-      return absl::UnimplementedError(absl::StrCat("a predicated '", instruction.base(), "'"));
-    }
-    instructions.push_back(std::move(instruction));
-  }
-  return instructions;
-}
-
-bool BecomesIr(const std::vector<InlineInstruction>& instructions) {
-  bool synchronizes = false;
+bool StaysAsWritten(const ptx::Function& statement) {
+  if (!statement.variables.empty() || !statement.labels.empty() || !statement.tables.empty()) return false;
+  size_t count = 0;
   bool only_moves = true;
-  for (const InlineInstruction& instruction : instructions) {
-    synchronizes = synchronizes || instruction.Synchronizes() || instruction.guard.has_value();
-    only_moves = only_moves && instruction.base() == "mov";
+  bool ends = false;
+  for (const ptx::Statement& at : statement.body) {
+    const ptx::Instruction* instruction = at.instruction();
+    if (instruction == nullptr) continue;
+    ++count;
+    const std::string_view opcode = instruction->opcode();
+    if (instruction->guard || IsMeeting(*instruction) || IsOneOf(opcode, {"bra", "brx", "call", "ret"}) ||
+        std::any_of(instruction->operands.begin(), instruction->operands.end(), NamesSymbol)) {
+      return false;
+    }
+    ends = ends || IsOneOf(opcode, {"exit", "trap"});
+    only_moves = only_moves && opcode == "mov";
   }
-  return synchronizes || only_moves;
+  return ends ? count == 1 : !only_moves;
 }
 
-InlineAccess InlineAccessOf(const llvm::CallInst& call) {
-  InlineAccess access;
-  const auto* assembly = llvm::dyn_cast<llvm::InlineAsm>(call.getCalledOperand());
-  if (assembly == nullptr) return access;
-  absl::StatusOr<std::vector<InlineInstruction>> instructions = ParseInlinePtx(assembly->getAsmString());
-  if (!instructions.ok()) return access;
-  for (const InlineInstruction& instruction : *instructions) {
-    if (!instruction.IsMemory()) continue;
-    for (const InlineOperand& operand : instruction.operands) {
-      if (operand.kind != InlineOperand::Kind::kAddress) continue;
-      const InlineOperand& base = operand.elements[0];
-      if (base.kind != InlineOperand::Kind::kArgument) return access;
-      unsigned number = 0, input = 0;
-      for (const llvm::InlineAsm::ConstraintInfo& constraint : assembly->ParseConstraints()) {
-        if (constraint.Type == llvm::InlineAsm::isClobber) continue;
-        const bool is_input = constraint.Type == llvm::InlineAsm::isInput;
-        if (number++ == base.argument && is_input) access.address = call.getArgOperand(input);
-        if (is_input) ++input;
-      }
-      access.offset = static_cast<int64_t>(operand.number);
-      access.bytes = ClassifyOpcode(instruction.text.substr(0, instruction.text.find(' '))).access_bytes;
-      access.shared = instruction.Has("shared");
+std::vector<InlineAccess> InlineAccessesOf(const llvm::Instruction& instruction) {
+  namespace v1 = ::heddle::trace::v1;
+  std::vector<InlineAccess> accesses;
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  if (call == nullptr || !call->isInlineAsm()) return accesses;
+  const absl::StatusOr<ptx::Module> module = ReadInlinePtx(*call);
+  if (!module.ok()) return accesses;
+  for (const ptx::Statement& statement : module->functions[0].body) {
+    if (statement.instruction() == nullptr) continue;
+    const Opcode opcode = ClassifyOpcode(statement.instruction()->Mnemonic());
+    if (opcode.space == v1::SPACE_PARAM) continue;
+    if (opcode.op == v1::OP_LOAD || opcode.op == v1::OP_STORE || opcode.op == v1::OP_ATOMIC ||
+        opcode.op == v1::OP_TEXTURE) {
+      const bool is_image = IsOneOf(statement.instruction()->opcode(), {"tex", "tld4", "suld", "sust", "sured"});
+      accesses.push_back({opcode.access_bytes, is_image});
     }
   }
-  return access;
+  return accesses;
 }
 
 }  // namespace heddle::tracegen

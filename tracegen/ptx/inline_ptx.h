@@ -1,71 +1,50 @@
-// Inline PTX of the program (asm statements): what it says, and the same as IR.
+// Inline PTX: what asm statements of a program say.
+//
+// Which text the trace has. A statement that control runs through from top to bottom stays as it is written. The code
+// generator prints it where it stands, and the text that is printed is the static program. So its instructions, cache
+// operators and registers are the program's, and each of its accesses is recorded.
+//
+// A statement with control flow of its own cannot stay: to the code generator it is one instruction, and no branch
+// within it would be a decision of the trace. So can no statement whose threads meet: the code generator has to know
+// of it. Such a statement is cut before code is generated:
+// * labels, branches, `exit` and `trap` become blocks and branches of IR. A guard (@p) of what accesses memory, meets
+// or
+//   ends becomes a branch around it. A guard of what only computes becomes a choice of the result (`selp`);
+// * moves, meetings of threads and carry chains become IR of the same meaning, which the code generator prints anew;
+// * every other instruction becomes a statement of its own, which stays as it is written.
+// So the trace has the branches as decisions, one address per access, and the instructions of the statement. What it
+// does not have is the statement's own order of blocks and names of labels: those are the code generator's.
 #ifndef HEDDLE_TRACEGEN_PTX_INLINE_PTX_H_
 #define HEDDLE_TRACEGEN_PTX_INLINE_PTX_H_
 
-#include <optional>
-#include <string>
-#include <string_view>
+#include <cstdint>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
+#include "tracegen/ptx/syntax/module.h"
 
 namespace heddle::tracegen {
 
-// Where generic addresses of shared memory begin (kSharedBase of instrument/thread_context.h).
-inline constexpr uint64_t kSharedWindow = 0x2100'0000'0000;
+// Reads an asm statement. The module's only function is the statement: its arguments are registers, outputs come back
+// in `returns` and inputs are `parameters`, both in the state space .reg and in the order of the call's. Constants for
+// "n" and "i" stand in the operands. Errors: text that is no PTX, with its line within the statement; constraints that
+// PTX does not have; registers that are too narrow or too wide for an instruction.
+absl::StatusOr<ptx::Module> ReadInlinePtx(const llvm::CallInst& call);
 
-// One operand of an instruction of inline PTX.
-struct InlineOperand {
-  enum class Kind { kArgument, kRegister, kNumber, kSpecial, kAddress, kVector, kPair };
-  Kind kind = Kind::kNumber;
-  unsigned argument = 0;                // kArgument: $N of the asm statement
-  std::string name;                     // kRegister: declared in the text; kSpecial: "tid.x", "laneid", ...
-  bool negated = false;                 // "!p"
-  uint64_t number = 0;                  // kNumber: value or bits; kAddress: offset
-  unsigned float_bits = 0;              // kNumber: 32 or 64 if written as 0f... or 0d..., 0 for integers
-  std::vector<InlineOperand> elements;  // kAddress: the base; kVector: {a, b}; kPair: p|q
-};
+// Whether the text stays as it is written (see above).
+bool StaysAsWritten(const ptx::Function& statement);
 
-struct InlineInstruction {
-  std::string text;                    // as written
-  std::optional<InlineOperand> guard;  // the predicate that it is executed under
-  std::vector<std::string> parts;      // of the opcode, cut at points
-  std::vector<InlineOperand> operands;
+// Whether the instruction makes threads of a warp or block meet.
+bool IsMeeting(const ptx::Instruction& instruction);
 
-  const std::string& base() const { return parts.front(); }
-  bool Has(std::string_view modifier) const;
-  bool IsMemory() const;  // ld, ldu, st, atom, red
-  // Hands the processor to other threads: shuffles, votes, matches, barriers.
-  bool Synchronizes() const;
-};
-
-// Takes the text of an asm statement apart. Errors: labels, predicated instructions that do more than compute a value,
-// and anything else that is no list of plain instructions with declarations of registers.
-absl::StatusOr<std::vector<InlineInstruction>> ParseInlinePtx(std::string_view text);
-
-// The memory instruction of an asm statement, its address (a pointer or a number of 32 or 64 bits) and offset.
+// An access to memory that a statement makes, whose address threads record.
 struct InlineAccess {
-  llvm::Value* address = nullptr;  // null: the statement accesses no memory
-  int64_t offset = 0;
   uint64_t bytes = 0;
-  bool shared = false;  // of the address the lower 32 bits count, from the start of shared memory
+  bool is_image = false;  // bytes depend on the image
 };
-InlineAccess InlineAccessOf(const llvm::CallInst& call);
-
-// Whether the statement has to become IR before code generation (it synchronizes with other threads, has predicated
-// instructions, or only moves values); otherwise its text stays in the PTX, and only its execution on the host needs
-// IR.
-bool BecomesIr(const std::vector<InlineInstruction>& instructions);
-
-// Puts IR of the same meaning before the call, with intrinsics of NVPTX where PTX has no equal in IR, and returns what
-// the call returns (null for void). `pointer_to` makes a pointer of the address of a memory instruction.
-// Errors: an instruction that is not known, with its text.
-absl::StatusOr<llvm::Value*> EmitInlinePtx(
-    llvm::CallInst& call, const std::vector<InlineInstruction>& instructions,
-    llvm::function_ref<llvm::Value*(llvm::IRBuilder<>&, const InlineAccess&)> pointer_to);
+// In the order of the text; none for calls that are no asm statements, and for text that cannot be read.
+std::vector<InlineAccess> InlineAccessesOf(const llvm::Instruction& instruction);
 
 }  // namespace heddle::tracegen
 

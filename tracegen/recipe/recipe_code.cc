@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tracegen/frontend/compile.h"
+#include "tracegen/program/compiled/canonicalize.h"
 #include "tracegen/program/ptx_source/lower_module.h"
 #include "traces/base/sha256.h"
 #include "traces/base/status_macros.h"

@@ -3,12 +3,12 @@
 #include <bit>
 #include <cstdlib>
 
-#include "tests/tracegen/execute/capture_fixture.h"
+#include "tests/tracegen/device/inline_ptx_fixture.h"
 
 namespace heddle::tracegen {
 namespace {
 
-constexpr uint32_t kA = 0x9234'5678, kB = 0xdeed'beef;
+constexpr uint32_t kA = 0x9234'5678, kB = 0xdeed'beef;  // the fixture's
 
 uint32_t Permute(uint32_t a, uint32_t b, uint32_t selectors) {
   const uint64_t both = uint64_t{b} << 32 | a;
@@ -28,26 +28,6 @@ uint32_t Bytes(Function function) {
   for (int i = 0; i < 4; ++i) word |= static_cast<uint32_t>(function(i) & 255) << 8 * i;
   return word;
 }
-
-class InlinePtxTest : public CaptureTest {
- protected:
-  // One thread of `threads` evaluates each statement; a statement sets r from a and b (unsigned), t is the thread.
-  void Expect(const std::vector<std::pair<std::string, uint32_t>>& statements, uint32_t threads = 1,
-              const std::string& target = "sm_70") {
-    std::string source = "__global__ void k(unsigned* out, unsigned a, unsigned b) {\n  unsigned r, t = threadIdx.x;\n";
-    std::vector<double> expected;
-    for (const auto& [statement, value] : statements) {
-      absl::StrAppend(&source, "  r = 0; asm volatile(", statement, "); if (t == 0) out[", expected.size(), "] = r;\n");
-      expected.push_back(value);
-    }
-    source += "}\n";
-    const std::string recipe = absl::StrCat(
-        "target: \"", target, "\"\nbuffer { name: \"out\" type: U32 count: ", expected.size(), " fill { zeros {} } }\n",
-        "launch { kernel: \"k\" block { x: ", threads, " } argument { buffer: \"out\" } argument { u32: ", kA,
-        " } argument { u32: ", kB, " } }\ncheck { buffer: \"out\" expected { ", Values(expected), " } }\n");
-    Succeeds(source, recipe);
-  }
-};
 
 TEST_F(InlinePtxTest, BitsAndFields) {
   const std::string two = R"( : "=r"(r) : "r"(a), "r"(b))";
@@ -234,23 +214,6 @@ __global__ void k(int* out) {
                         "launch { kernel: \"k\" block { x: 1 } argument { buffer: \"out\" } }\n"
                         "check { buffer: \"out\" expected { ",
                         Values({13, 6, 7}), " } }\n"));
-}
-
-TEST_F(InlinePtxTest, WhatIsNotKnownIsRefusedWithItsLine) {
-  Fails("__global__ void k(int* out) {\n  asm(\"vadd.u32.u32.u32 %0, %0, %0;\" : \"+r\"(out[0]));\n}",
-        IntRecipe(1, 1, {0}), {"kernel.cu:2", "inline PTX", "vadd"});
-  const std::vector<std::pair<std::string, std::string>> refused = {
-      {"{ .reg .pred p; setp.eq.u32 p, %0, 0; @p bar.sync 0; }", "predicated 'bar'"},
-      {"add.f16x2 %0, %0, %0;", "add.f16x2"},
-      {"mad.hi.sat.s32 %0, %0, %0, %0;", "mad.hi.sat"},
-      {"min.NaN.f32 %0, %0, %0;", "min.NaN"},
-      {"L: add.u32 %0, %0, 1;", "a label"},
-      {"redux.sync.add.s32 %0, %0, -1;", "needs compute capability 8.0"},
-  };
-  for (const auto& [text, what] : refused) {
-    Fails(absl::StrCat("__global__ void k(int* out) {\n  asm(\"", text, "\" : \"+r\"(out[0]));\n}"),
-          IntRecipe(1, 1, {0}), {"kernel.cu:2", what});
-  }
 }
 
 }  // namespace

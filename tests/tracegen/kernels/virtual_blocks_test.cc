@@ -1,6 +1,6 @@
 // Kernels in VTW's loop over virtual blocks compute what they computed before: every third small recipe of our own, or
 // all of them if the environment variable HEDDLE_ALL_KERNELS is set, checked as ever.
-#include "tracegen/program/virtual_blocks.h"
+#include "tracegen/program/compiled/virtual_blocks.h"
 
 #include <gtest/gtest.h>
 

@@ -4,6 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/tracegen/program/snippet.h"
+#include "tracegen/program/compiled/canonicalize.h"
 
 namespace heddle::tracegen {
 namespace {

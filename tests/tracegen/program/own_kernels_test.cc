@@ -5,6 +5,7 @@
 #include "gtest/gtest.h"
 #include "tests/tracegen/ptx/syntax/snippet.h"
 #include "tracegen/frontend/compile.h"
+#include "tracegen/program/compiled/canonicalize.h"
 #include "tracegen/program/static_program.h"
 #include "traces/format/program/program.h"
 

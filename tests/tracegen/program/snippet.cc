@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gtest/gtest.h"
+#include "tracegen/program/compiled/canonicalize.h"
 #include "traces/format/program/program.h"
 
 namespace heddle::tracegen {

@@ -1,5 +1,5 @@
 // What VTW's loop over virtual blocks costs a kernel, counted by hand in its PTX.
-#include "tracegen/program/virtual_blocks.h"
+#include "tracegen/program/compiled/virtual_blocks.h"
 
 #include <string>
 #include <vector>

@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "tracegen/program/ptx_source/ptx_error.h"
 #include "tracegen/program/ptx_source/signature.h"
+#include "tracegen/program/ptx_source/statement.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
@@ -69,7 +71,10 @@ class Lowering {
   }
 
  private:
-  llvm::DebugLoc Location(uint32_t id) const { return llvm::DILocation::get(in_.module.getContext(), id, 0, scope_); }
+  llvm::DebugLoc Location(uint32_t id) const {
+    if (scope_ == nullptr) return llvm::DebugLoc();
+    return llvm::DILocation::get(in_.module.getContext(), id, 0, scope_);
+  }
 
   // Parameters, results and local memory.
   absl::Status MakeVariables() {
@@ -227,12 +232,19 @@ class Lowering {
 
   absl::Status Step(const LayoutStep& step, const ptx::Instruction& at) {
     const std::string_view op = at.opcode();
-    if (op == "bra" || op == "brx" || op == "ret" || op == "exit" || op == "trap" || DoesNothing(op)) {
+    const bool for_code_generator = in_.purpose == LoweringPurpose::kCodeGenerator;
+    if (op == "bra" || op == "brx" || op == "ret" || op == "exit" || op == "trap" ||
+        (DoesNothing(op) && !for_code_generator)) {
       return absl::OkStatus();
     }
     operands_.failure.clear();
     ptx::Emission emission(b_, at, operands_);
     StepContext context{operands_, emission, at, b_};
+    if (for_code_generator && BecomesStatement(at)) {
+      const bool made = LowerAsStatement(context);
+      if (!operands_.failure.empty()) return Error(step, operands_.failure);
+      return made ? absl::OkStatus() : Error(step, "PTX instruction that is not supported in this form");
+    }
     if (op == "call") {
       if (absl::Status status = LowerCall(context); !status.ok()) return Error(step, status.message());
       return operands_.failure.empty() ? absl::OkStatus() : Error(step, operands_.failure);
@@ -339,8 +351,13 @@ class Lowering {
       b_.CreateRetVoid();
       return absl::OkStatus();
     }
-    if (op == "exit") b_.CreateIntrinsic(llvm::Intrinsic::nvvm_exit, {}, {});
-    if (op == "trap") b_.CreateIntrinsic(llvm::Intrinsic::trap, {}, {});
+    if (in_.purpose == LoweringPurpose::kCodeGenerator && (op == "exit" || op == "trap")) {
+      llvm::FunctionType* type = llvm::FunctionType::get(b_.getVoidTy(), false);
+      b_.CreateCall(type, llvm::InlineAsm::get(type, absl::StrCat(std::string(op), ";"), "", /*hasSideEffects=*/true));
+    } else {
+      if (op == "exit") b_.CreateIntrinsic(llvm::Intrinsic::nvvm_exit, {}, {});
+      if (op == "trap") b_.CreateIntrinsic(llvm::Intrinsic::trap, {}, {});
+    }
     b_.CreateUnreachable();
     return absl::OkStatus();
   }

@@ -19,11 +19,16 @@
 
 namespace heddle::tracegen {
 
+// What a function is lowered for. For the code generator, instructions become statements of their own where they can
+// (statement.h); the end of a thread is the text that says so.
+enum class LoweringPurpose { kExecution, kCodeGenerator };
+
 struct ModuleContext {
   const ptx::Module& source;
   llvm::Module& module;
   const PtxVariables& variables;
   std::vector<llvm::Function*> functions;  // by Module::functions
+  LoweringPurpose purpose = LoweringPurpose::kExecution;
 };
 
 // Where a symbol lies: a pointer in its address space; a number for local memory, so that no pass takes it for a

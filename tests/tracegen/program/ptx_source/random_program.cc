@@ -5,20 +5,41 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "tests/tracegen/program/ptx_source/half_number.h"
 
 namespace heddle::tracegen {
 
-RandomProgram::RandomProgram(uint64_t seed) : random_(seed) {
+namespace {
+
+// PTX lines as the text of an asm statement whose only argument is the address `out`.
+std::string StatementSource(const std::string& lines) {
+  std::string source = "__global__ void k(unsigned* out) {\n  asm volatile(\n    \"{\"\n";
+  for (const absl::string_view line : absl::StrSplit(lines, '\n', absl::SkipEmpty())) {
+    absl::StrAppend(&source, "    \"", absl::StrReplaceAll(line, {{"%", "%%"}, {"\t", ""}, {"@out", "%0"}}), "\\n\"\n");
+  }
+  return source + "    \"}\" :: \"l\"(out) : \"memory\");\n}\n";
+}
+
+}  // namespace
+
+RandomProgram::RandomProgram(uint64_t seed, Form form) : form_(form), random_(seed) {
+  if (form == Form::kModule) {
+    ModuleHeader();
+  } else {
+    Line(".shared .align 8 .b8 exchange[512];");
+  }
   Header();
   body_ = Body(12 + Pick(20), 0, true);
   Footer();
+  if (form == Form::kStatement) text_ = StatementSource(text_);
 }
 
 void RandomProgram::Line(const std::string& line) { absl::StrAppend(&text_, "\t", line, "\n"); }
 
-// The functions, and a kernel whose registers begin with values that differ between threads.
-void RandomProgram::Header() {
+// A function that kernels call.
+void RandomProgram::ModuleHeader() {
   text_ =
       ".version 8.0\n.target sm_80\n.address_size 64\n"
       ".shared .align 8 .b8 exchange[512];\n"
@@ -29,6 +50,10 @@ void RandomProgram::Header() {
       "\tcvt.u32.u64 %x2, %y0;\n\txor.b32 %x3, %x0, %x2;\n\tst.param.b32 [result], %x3;\n\tret;\n"
       "LESS:\n\tmad.lo.u32 %x3, %x0, 5, %x1;\n\tst.param.b32 [result], %x3;\n\tret;\n}\n"
       ".visible .entry k(.param .u64 out)\n{\n";
+}
+
+// Registers begin with values that differ between threads.
+void RandomProgram::Header() {
   Line(absl::StrCat(".reg .b32 %r<", kRandomRegisters + 4, ">;"));
   Line(absl::StrCat(".reg .b64 %rd<", kRandomRegisters + 4, ">;"));
   Line(absl::StrCat(".reg .f32 %f<", kRandomRegisters + 2, ">;"));
@@ -62,7 +87,7 @@ void RandomProgram::Header() {
 
 // All registers into memory; NaN is a number like any other, so that its bits do not matter.
 void RandomProgram::Footer() {
-  Line("ld.param.u64 %rd7, [out];");
+  Line(form_ == Form::kModule ? "ld.param.u64 %rd7, [out];" : "mov.u64 %rd7, @out;");
   Line("cvta.to.global.u64 %rd7, %rd7;");
   Line(absl::StrCat("mad.wide.u32 %rd7, %t0, ", kRandomWords * 4, ", %rd7;"));
   unsigned at = 0;
@@ -83,8 +108,7 @@ void RandomProgram::Footer() {
     Line(absl::StrCat("st.global.v2.u32 [%rd7+", at + 24, "], {%t1, %t2};"));
     at += 32;
   }
-  Line("ret;");
-  text_ += "}\n";
+  if (form_ == Form::kModule) text_ += "\tret;\n}\n";
 }
 
 RandomProgram::Node RandomProgram::Emit(const std::string& opcode, const std::string& operands, Effect effect) {
@@ -188,7 +212,7 @@ RandomProgram::Node RandomProgram::Statement(unsigned depth, bool common) {
   if (kind == 3 && common) return Exchange();
   switch (kind) {
     case 4:
-      return Call();
+      return form_ == Form::kModule ? Call() : Integer();
     case 5:
       return Carry();
     case 6:

@@ -32,9 +32,11 @@ inline constexpr unsigned kRandomWords = kRandomRegisters * 8;
 
 class RandomProgram {
  public:
-  explicit RandomProgram(uint64_t seed);
+  // As a module of PTX, or as a kernel of CUDA whose body is one asm statement (without calls).
+  enum class Form { kModule, kStatement };
+  explicit RandomProgram(uint64_t seed, Form form = Form::kModule);
 
-  // A module with the kernel `k(.param .u64 out)`; launched as one block of kRandomThreads threads.
+  // The kernel `k`, whose parameter is the address `out`; launched as one block of kRandomThreads threads.
   const std::string& text() const { return text_; }
   // What the kernel leaves in `out`: kRandomWords of each thread.
   std::vector<uint32_t> Run() const;
@@ -82,11 +84,13 @@ class RandomProgram {
   Node Call();
   void Line(const std::string& line);
   std::string Label() { return "L" + std::to_string(labels_++); }
+  void ModuleHeader();
   void Header();
   void Footer();
   static void RunAll(const std::vector<Node>& nodes, std::vector<RandomState>& threads,
                      const std::vector<bool>& active);
 
+  const Form form_;
   std::mt19937_64 random_;
   std::vector<Effect> start_;
   std::vector<Node> body_;

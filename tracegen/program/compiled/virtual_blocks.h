@@ -1,7 +1,7 @@
 // Virtual thread blocks (VTW: Anantpur and Govindarajan, "Taming warp divergence", section 4.1): a kernel put into a
 // loop over the blocks of its grid, and what that loop costs, counted in PTX.
-#ifndef HEDDLE_TRACEGEN_PROGRAM_VIRTUAL_BLOCKS_H_
-#define HEDDLE_TRACEGEN_PROGRAM_VIRTUAL_BLOCKS_H_
+#ifndef HEDDLE_TRACEGEN_PROGRAM_COMPILED_VIRTUAL_BLOCKS_H_
+#define HEDDLE_TRACEGEN_PROGRAM_COMPILED_VIRTUAL_BLOCKS_H_
 
 #include <cstdint>
 #include <string>
@@ -50,4 +50,4 @@ absl::StatusOr<std::vector<VirtualBlockCost>> MeasureVirtualBlocks(const llvm::M
 
 }  // namespace heddle::tracegen
 
-#endif  // HEDDLE_TRACEGEN_PROGRAM_VIRTUAL_BLOCKS_H_
+#endif  // HEDDLE_TRACEGEN_PROGRAM_COMPILED_VIRTUAL_BLOCKS_H_

@@ -1,4 +1,4 @@
-#include "tracegen/program/virtual_blocks.h"
+#include "tracegen/program/compiled/virtual_blocks.h"
 
 #include <algorithm>
 #include <array>
@@ -21,6 +21,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
+#include "tracegen/program/compiled/canonicalize.h"
 #include "tracegen/program/prepare.h"
 #include "tracegen/program/static_program.h"
 #include "traces/base/status_macros.h"

@@ -1,3 +1,5 @@
+#include "tracegen/program/compiled/canonicalize.h"
+
 #include <set>
 #include <string>
 #include <utility>
@@ -15,6 +17,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "tracegen/program/code_index.h"
 #include "tracegen/program/codegen.h"
+#include "tracegen/program/compiled/inline_ptx.h"
 #include "tracegen/program/flow.h"
 #include "tracegen/program/link.h"
 #include "tracegen/program/prepare.h"
@@ -131,6 +134,7 @@ absl::StatusOr<CanonicalModule> Canonicalize(std::unique_ptr<llvm::LLVMContext> 
   absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> machine = MakeTargetMachine(target);
   if (!machine.ok()) return check(machine.status());
   HEDDLE_RETURN_IF_ERROR(check(PrepareModule(*canonical.module)));
+  HEDDLE_RETURN_IF_ERROR(check(TranslateInlinePtx(*canonical.module, target)));
   HEDDLE_RETURN_IF_ERROR(check(RunIrPasses(*canonical.module, **machine)));
   NormalizeModule(*canonical.module, **machine);
   NumberInstructions(canonical);

@@ -1,0 +1,20 @@
+// Single instructions of inline PTX, for the code generator.
+#ifndef HEDDLE_TRACEGEN_PROGRAM_PTX_SOURCE_STATEMENT_H_
+#define HEDDLE_TRACEGEN_PROGRAM_PTX_SOURCE_STATEMENT_H_
+
+#include "tracegen/program/ptx_source/step_context.h"
+
+namespace heddle::tracegen {
+
+// Whether an instruction of a statement that is cut becomes a statement of its own. Not so: control flow, meetings of
+// threads, moves, carry chains (nothing between two statements keeps CC.CF), and what names a variable of the
+// statement.
+bool BecomesStatement(const ptx::Instruction& instruction);
+
+// Makes that statement: the instruction's text, with its registers as arguments. False if a register has a type that
+// arguments cannot have.
+bool LowerAsStatement(StepContext& step);
+
+}  // namespace heddle::tracegen
+
+#endif  // HEDDLE_TRACEGEN_PROGRAM_PTX_SOURCE_STATEMENT_H_
