@@ -92,7 +92,7 @@ def campaigns(source, build):
 
     campaign(
         "ptx",
-        "10,000 random PTX programs compute what plain C++ functions do, with and without recording",
+        "10,000 random PTX programs, and 2,500 asm statements, compute what plain C++ functions do, recorded or not",
         built("ptx_source_random_test"),
         lambda: [
             Part(

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/Module.h"
 #include "tracegen/ptx/opcode.h"
 #include "tracegen/ptx/syntax/check_operands.h"
 #include "tracegen/ptx/syntax/parse.h"
@@ -47,7 +48,10 @@ class ArgumentBinder {
       auto* instruction = std::get_if<ptx::Instruction>(&statement.what);
       if (instruction == nullptr) continue;
       if (instruction->guard) HEDDLE_RETURN_IF_ERROR(Replace(*instruction->guard, statement.line));
+      // Of a barrier the static program has to know number and count. Programs hand constants over in registers.
+      const bool folds = instruction->opcode() == "bar" || instruction->opcode() == "barrier";
       for (ptx::Operand& operand : instruction->operands) {
+        if (folds) FoldConstant(operand);
         HEDDLE_RETURN_IF_ERROR(Replace(operand, statement.line));
       }
       HEDDLE_RETURN_IF_ERROR(CheckAgain(*instruction, statement.line));
@@ -58,8 +62,8 @@ class ArgumentBinder {
  private:
   // What stands for argument N.
   struct Argument {
-    std::optional<uint32_t> number;  // of the register; nothing for a constant
-    uint64_t bits = 0;
+    std::optional<uint32_t> number;    // of the register; nothing for a constant of the text
+    std::optional<uint64_t> constant;  // what it is, if that is known
   };
 
   absl::Status ReadConstraints() {
@@ -91,10 +95,16 @@ class ArgumentBinder {
       arguments_.push_back(arguments_[tied]);
       return absl::OkStatus();
     }
-    if (code != "n" && code != "i") return AddRegister(code, function_.parameters);
     const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(&value);
-    if (constant == nullptr || constant->getBitWidth() > 64) return Unknown(code);
-    arguments_.push_back({std::nullopt, static_cast<uint64_t>(constant->getSExtValue())});
+    std::optional<uint64_t> bits;
+    if (constant != nullptr && constant->getBitWidth() <= 64) bits = static_cast<uint64_t>(constant->getSExtValue());
+    if (code != "n" && code != "i") {
+      HEDDLE_RETURN_IF_ERROR(AddRegister(code, function_.parameters));
+      arguments_.back().constant = bits;
+      return absl::OkStatus();
+    }
+    if (!bits) return Unknown(code);
+    arguments_.push_back({std::nullopt, bits});
     // It is handed over as all inputs are, and nobody reads it there.
     const std::string_view type = constant->getBitWidth() > 32 ? "b64" : "b32";
     MakeRegister(type, function_.parameters);
@@ -104,7 +114,7 @@ class ArgumentBinder {
   absl::Status AddRegister(const std::string& code, std::vector<ptx::Variable>& list) {
     const std::string_view type = TypeOfConstraint(code);
     if (type.empty()) return Unknown(code);
-    arguments_.push_back({MakeRegister(type, list), 0});
+    arguments_.push_back({MakeRegister(type, list), std::nullopt});
     return absl::OkStatus();
   }
 
@@ -117,6 +127,15 @@ class ArgumentBinder {
     function_.registers.push_back({variable.name, 0, variable.type, 1, false, variable.register_number, 1});
     list.push_back(variable);
     return variable.register_number;
+  }
+
+  void FoldConstant(ptx::Operand& operand) const {
+    if (operand.kind != Kind::kArgument || operand.index >= arguments_.size()) return;
+    const std::optional<uint64_t> constant = arguments_[operand.index].constant;
+    if (!constant) return;
+    operand.kind = Kind::kInteger;
+    operand.bits = *constant & 0xffff'ffff;
+    operand.index = 0;
   }
 
   absl::Status Replace(ptx::Operand& operand, uint32_t line) {
@@ -132,7 +151,7 @@ class ArgumentBinder {
       operand.index = *argument.number;
     } else {
       operand.kind = Kind::kInteger;
-      operand.bits = argument.bits;
+      operand.bits = *argument.constant;
       operand.index = 0;
     }
     return absl::OkStatus();
@@ -158,6 +177,25 @@ class ArgumentBinder {
   std::vector<Argument> arguments_;
 };
 
+// Variables of the program that a text may name.
+ptx::Module SymbolsFor(std::string_view text, const llvm::Module& module) {
+  ptx::Module symbols;
+  for (const llvm::GlobalVariable& global : module.globals()) {
+    if (!global.hasName() || text.find({global.getName().data(), global.getName().size()}) == text.npos) continue;
+    ptx::Variable variable;
+    variable.name = global.getName().str();
+    variable.space = global.getAddressSpace() == 1   ? ptx::StateSpace::kGlobal
+                     : global.getAddressSpace() == 3 ? ptx::StateSpace::kShared
+                     : global.getAddressSpace() == 4 ? ptx::StateSpace::kConst
+                                                     : ptx::StateSpace::kNone;
+    if (variable.space == ptx::StateSpace::kNone) continue;
+    variable.type = *ptx::FindType("b8");
+    variable.dimensions = {module.getDataLayout().getTypeAllocSize(global.getValueType()).getFixedValue()};
+    symbols.variables.push_back(std::move(variable));
+  }
+  return symbols;
+}
+
 bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> list) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
@@ -170,7 +208,14 @@ bool NamesSymbol(const ptx::Operand& operand) {
 
 absl::StatusOr<ptx::Module> ReadInlinePtx(const llvm::CallInst& call) {
   const std::string text = llvm::cast<llvm::InlineAsm>(call.getCalledOperand())->getAsmString();
-  HEDDLE_ASSIGN_OR_RETURN(ptx::Module module, ptx::ParseInline(text));
+  absl::StatusOr<ptx::Module> parsed = ptx::ParseInline(text);
+  if (!parsed.ok()) {
+    ptx::Module symbols = SymbolsFor(text, *call.getModule());
+    if (!symbols.variables.empty()) parsed = ptx::ParseInline(text, &symbols);
+    if (parsed.ok()) parsed->variables = std::move(symbols.variables);
+  }
+  HEDDLE_RETURN_IF_ERROR(parsed.status());
+  ptx::Module module = *std::move(parsed);
   module.items.push_back({ptx::ModuleItem::Kind::kDefinition, 0});
   HEDDLE_RETURN_IF_ERROR(ArgumentBinder(call, module).Bind());
   return module;
@@ -178,6 +223,10 @@ absl::StatusOr<ptx::Module> ReadInlinePtx(const llvm::CallInst& call) {
 
 bool IsMeeting(const ptx::Instruction& instruction) {
   return IsOneOf(instruction.opcode(), {"shfl", "vote", "match", "activemask", "bar", "barrier", "redux", "elect"});
+}
+
+bool NamesVariable(const ptx::Instruction& instruction) {
+  return std::any_of(instruction.operands.begin(), instruction.operands.end(), NamesSymbol);
 }
 
 bool StaysAsWritten(const ptx::Function& statement) {
@@ -191,7 +240,7 @@ bool StaysAsWritten(const ptx::Function& statement) {
     ++count;
     const std::string_view opcode = instruction->opcode();
     if (instruction->guard || IsMeeting(*instruction) || IsOneOf(opcode, {"bra", "brx", "call", "ret"}) ||
-        std::any_of(instruction->operands.begin(), instruction->operands.end(), NamesSymbol)) {
+        NamesVariable(*instruction)) {
       return false;
     }
     ends = ends || IsOneOf(opcode, {"exit", "trap"});

@@ -28,7 +28,8 @@ namespace heddle::tracegen {
 
 // Reads an asm statement. The module's only function is the statement: its arguments are registers, outputs come back
 // in `returns` and inputs are `parameters`, both in the state space .reg and in the order of the call's. Constants for
-// "n" and "i" stand in the operands. Errors: text that is no PTX, with its line within the statement; constraints that
+// "n" and "i" stand in the operands. Variables of the program that the text names are in `variables`, without an item.
+// Errors: text that is no PTX, with its line within the statement; constraints that
 // PTX does not have; registers that are too narrow or too wide for an instruction.
 absl::StatusOr<ptx::Module> ReadInlinePtx(const llvm::CallInst& call);
 
@@ -37,6 +38,9 @@ bool StaysAsWritten(const ptx::Function& statement);
 
 // Whether the instruction makes threads of a warp or block meet.
 bool IsMeeting(const ptx::Instruction& instruction);
+
+// Whether the instruction has the address of a variable or function by name.
+bool NamesVariable(const ptx::Instruction& instruction);
 
 // An access to memory that a statement makes, whose address threads record.
 struct InlineAccess {

@@ -37,11 +37,16 @@ uint32_t AccessBytes(const Parts& parts) {
 }
 
 v1::MemorySpace Space(const Parts& parts) {
-  if (Has(parts, "global")) return v1::SPACE_GLOBAL;
-  if (Has(parts, "shared")) return v1::SPACE_SHARED;
-  if (Has(parts, "local")) return v1::SPACE_LOCAL;
-  if (Has(parts, "const")) return v1::SPACE_CONSTANT;
-  if (Has(parts, "param")) return v1::SPACE_PARAM;
+  // Also with its scope, such as "shared::cta".
+  const auto is = [&parts](absl::string_view space) {
+    return std::any_of(parts.begin() + 1, parts.end(),
+                       [space](absl::string_view part) { return part.substr(0, part.find("::")) == space; });
+  };
+  if (is("global")) return v1::SPACE_GLOBAL;
+  if (is("shared")) return v1::SPACE_SHARED;
+  if (is("local")) return v1::SPACE_LOCAL;
+  if (is("const")) return v1::SPACE_CONSTANT;
+  if (is("param")) return v1::SPACE_PARAM;
   return v1::SPACE_GENERIC;
 }
 

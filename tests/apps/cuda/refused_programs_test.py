@@ -179,14 +179,12 @@ class Refusals(unittest.TestCase):
             options=("-arch=sm_80",),
         )
 
-    def test_predicated_accesses_of_inline_ptx(self):
+    def test_returns_in_inline_ptx(self):
         self.refused_by_launch(
-            "__global__ void Kernel(int* out) {\n  int value = 0;\n"
-            '  asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p ld.global.u32 %0, [%1]; }"\n'
-            '               : "+r"(value) : "l"(out + threadIdx.x), "r"((int)threadIdx.x & 1));\n'
-            "  out[threadIdx.x] = value;\n}\n",
-            "x.cu:3: inline PTX",
-            "a predicated 'ld'",
+            "__global__ void Kernel(int* out) {\n"
+            '  asm volatile("add.s32 %0, %0, 1;\\n ret;" : "+r"(out[0]));\n}\n',
+            "x.cu:2: inline PTX",
+            "PTX line 2: a return within a statement",
         )
 
     def test_atomic_operations_on_16_bytes(self):

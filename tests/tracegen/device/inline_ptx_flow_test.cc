@@ -92,6 +92,22 @@ __global__ void k(int* out) {
   }
 }
 
+TEST_F(InlinePtxFlowTest, SpacesMayNameTheirScope) {
+  Succeeds(R"(
+__global__ void k(int* out) {
+  __shared__ int cell;
+  unsigned at = (unsigned)__cvta_generic_to_shared(&cell);
+  int r;
+  asm volatile("st.shared::cta.s32 [%1], 7;\n ld.shared::cta.s32 %0, [%1];" : "=r"(r) : "r"(at) : "memory");
+  *out = r;
+})",
+           IntRecipe(1, 1, {7}));
+  const trace::Program& program = reader_->programs()[0];
+  int shared = 0;
+  for (trace::Pc pc : program.accesses()) shared += program.instruction(pc).space() == trace::v1::SPACE_SHARED;
+  EXPECT_EQ(shared, 2);
+}
+
 TEST_F(InlinePtxFlowTest, ALoopOverMemory) {
   Succeeds(R"(
 __global__ void k(int* out) {
@@ -117,6 +133,22 @@ __global__ void k(int* out) {
 })",
            IntRecipe(1, 8, {3, 3, 3, 3, 3, 3, 3, 3}));
   EXPECT_EQ(Count(trace::v1::OP_BARRIER), 1);
+}
+
+TEST_F(InlinePtxFlowTest, VariablesOfTheProgram) {
+  Succeeds(R"(
+extern "C" __device__ int counter[3] = {5, 6, 7};
+extern "C" __constant__ int factor = 10;
+__global__ void k(int* out) {
+  int a, b, c;
+  asm volatile("{ .reg .b64 at; mov.u64 at, counter; atom.global.add.u32 %0, [counter+4], 3; ld.global.u32 %1, [at+4];\n"
+               "ld.const.u32 %2, [factor]; }" : "=r"(a), "=r"(b), "=r"(c) :: "memory");
+  out[0] = a; out[1] = b; out[2] = c + counter[1];
+})",
+           IntRecipe(1, 1, {6, 9, 19}));
+  const std::vector<std::vector<uint64_t>> addresses = Addresses();
+  ASSERT_GE(addresses[0].size(), 2);
+  EXPECT_EQ(addresses[0][0], addresses[0][1]);
 }
 
 TEST_F(InlinePtxFlowTest, ThreadsLeaveUnderAGuard) {
@@ -161,10 +193,51 @@ TEST_F(InlinePtxFlowTest, PackedNumbersVideoAndBarrierReductions) {
       1, "sm_80");
 }
 
+TEST_F(InlinePtxFlowTest, NumbersOfBarriersMayBeConstantsInRegisters) {
+  Succeeds(R"(
+__device__ void Meet(unsigned id, unsigned threads) { asm volatile("bar.sync %0, %1;" :: "r"(id), "r"(threads)); }
+__global__ void k(int* out) {
+  int t = threadIdx.x, p;
+  out[t] = t;
+  Meet(3, 64);
+  Meet(0, blockDim.x > 2 ? 64 : 64);
+  asm("{ .reg .pred p; mov.pred p, %%is_explicit_cluster; selp.s32 %0, 1, 0, p; }" : "=r"(p));
+  asm("{ .reg .pred p; isspacep.shared::cluster p, %1; @p add.s32 %0, %0, 1; }" : "+r"(p) : "l"(out));
+  if (t == 0) out[0] = out[63] + p;
+})",
+           IntRecipe(1, 64, [] {
+             std::vector<double> expected(64);
+             for (int i = 0; i < 64; ++i) expected[i] = i == 0 ? 63 : i;
+             return expected;
+           }()));
+  EXPECT_EQ(Count(trace::v1::OP_BARRIER), 2);
+}
+
+TEST_F(InlinePtxFlowTest, NumbersOfBarriersThatAreNotKnownAreRefused) {
+  Fails("__global__ void k(int* out) {\n  asm volatile(\"bar.sync %0;\" :: \"r\"(out[0]));\n}", IntRecipe(1, 1, {0}),
+        {"kernel.cu:2", "barrier whose number or thread count is not a constant"});
+}
+
 TEST_F(InlinePtxFlowTest, CarriesPassThroughBranches) {
   Expect({{R"("{ .reg .pred p; .reg .u32 l; add.cc.u32 l, %1, %2; addc.u32 %0, 7, 0; setp.eq.u32 p, l, 0; @p bra E;\n"
               "add.u32 %0, %0, 100; E: }" : "=r"(r) : "r"(a), "r"(b))",
            108}});
+}
+
+// Code that flushes denormals: a statement does what it says, whether it is cut or not.
+TEST_F(InlinePtxFlowTest, OnlyInstructionsThatSaySoFlushDenormals) {
+  setenv("CCC_OVERRIDE_OPTIONS", "# +-fgpu-flush-denormals-to-zero", 1);  // read by clang
+  Expect({
+      {R"("{ .reg .f32 f; add.f32 f, %1, %1; mov.b32 %0, f; }" : "=r"(r) : "f"(1e-39f))", 0x0015'c730},
+      {R"("{ .reg .f32 f; add.ftz.f32 f, %1, %1; mov.b32 %0, f; }" : "=r"(r) : "f"(1e-39f))", 0},
+      {R"("{ .reg .f32 f; .reg .pred p; setp.gt.f32 p, %1, 0f00000000; mov.b32 f, 0; @p mul.f32 f, %1, 0f40000000;\n"
+          "mov.b32 %0, f; }" : "=r"(r) : "f"(1e-39f))",
+       0x0015'c730},
+      {R"("{ .reg .f32 f; .reg .pred p; setp.gt.ftz.f32 p, %1, 0f00000000; mov.b32 %0, 5; @p mov.b32 %0, 6; }"
+          : "=r"(r) : "f"(1e-39f))",
+       5},
+  });
+  unsetenv("CCC_OVERRIDE_OPTIONS");
 }
 
 TEST_F(InlinePtxFlowTest, WhatIsNotKnownIsRefusedWithItsLine) {

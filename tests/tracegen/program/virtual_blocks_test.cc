@@ -71,6 +71,15 @@ TEST(VirtualBlockCosts, ThreadsThatExitAreRefused) {
   EXPECT_THAT(std::string(costs.status().message()), testing::HasSubstr("k ends threads with inline PTX 'exit'"));
 }
 
+TEST(VirtualBlockCosts, StatementsThatReadAnIndexAreRefused) {
+  absl::StatusOr<DeviceModule> module =
+      CompileText("__global__ void k(int* a) { int b; asm(\"mov.u32 %0, %%ctaid.x;\" : \"=r\"(b)); a[b] = 1; }", ".cu");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const absl::StatusOr<std::vector<VirtualBlockCost>> costs = MeasureVirtualBlocks(*module->module, "sm_70");
+  EXPECT_EQ(costs.status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(costs.status().message()), testing::HasSubstr("k reads the index of its block or thread"));
+}
+
 TEST(VirtualBlockCosts, FunctionsThatReadAnIndexAreRefused) {
   absl::StatusOr<DeviceModule> module = CompileText(
       "__device__ __noinline__ int f() { return blockIdx.x; } __global__ void k(int* a) { a[threadIdx.x] = f(); }",

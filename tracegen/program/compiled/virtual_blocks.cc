@@ -70,7 +70,13 @@ absl::Status CheckCallees(const llvm::Function& kernel) {
       const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
       if (call == nullptr) continue;
       if (const auto* assembly = llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand())) {
-        if (!llvm::StringRef(assembly->getAsmString()).contains("exit")) continue;
+        const llvm::StringRef text = assembly->getAsmString();
+        if (text.contains("%tid") || text.contains("%ctaid")) {
+          return absl::UnimplementedError(absl::StrCat("kernel ", BaseName(kernel.getName().str()),
+                                                       " reads the index of its block or thread with inline PTX, which "
+                                                       "is that of the launch; use threadIdx and blockIdx"));
+        }
+        if (!text.contains("exit")) continue;
         return absl::UnimplementedError(absl::StrCat("kernel ", BaseName(kernel.getName().str()),
                                                      " ends threads with inline PTX 'exit', behind which no block can "
                                                      "come next; let it return"));

@@ -1,6 +1,5 @@
 #include "tracegen/program/ptx_source/statement.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,10 +14,6 @@ namespace heddle::tracegen {
 namespace {
 
 using Kind = ptx::Operand::Kind;
-
-bool NamesSymbol(const ptx::Operand& operand) {
-  return operand.kind == Kind::kSymbol || std::any_of(operand.elements.begin(), operand.elements.end(), NamesSymbol);
-}
 
 class StatementText {
  public:
@@ -164,8 +159,7 @@ bool BecomesStatement(const ptx::Instruction& instruction) {
   for (const std::string_view other : {"bra", "brx", "ret", "exit", "trap", "call", "mov", "addc", "subc", "madc"}) {
     if (opcode == other) return false;
   }
-  if (IsMeeting(instruction) || instruction.Has("cc")) return false;
-  return std::none_of(instruction.operands.begin(), instruction.operands.end(), NamesSymbol);
+  return !IsMeeting(instruction) && !instruction.Has("cc") && !NamesVariable(instruction);
 }
 
 bool LowerAsStatement(StepContext& step) { return StatementText(step).Make(); }

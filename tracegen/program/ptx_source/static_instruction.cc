@@ -4,7 +4,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "tracegen/program/device_calls.h"
 #include "tracegen/program/prepare.h"
 #include "tracegen/program/ptx_source/libdevice.h"
@@ -80,8 +79,7 @@ absl::StatusOr<FlowInstruction> StaticInstruction(const TextPlace& place, const 
   const ptx::Function& function = place.function;
   FlowInstruction flow;
   flow.mnemonic = instruction.Mnemonic();
-  flow.opcode = ClassifyOpcode(absl::StrReplaceAll(
-      flow.mnemonic, {{"::cta", ""}, {"::cluster", ""}, {"::entry", ""}, {"::func", ""}, {"::gpu", ""}}));
+  flow.opcode = ClassifyOpcode(flow.mnemonic);
   if (flow.opcode.op == v1::OP_UNKNOWN) flow.opcode.op = instruction.form->op;
   if (flow.opcode.op == v1::OP_UNKNOWN) return Error(place, instruction, "PTX instruction that is not known");
   flow.id = place.id;

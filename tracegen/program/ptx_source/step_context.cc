@@ -235,7 +235,11 @@ bool LowerMove(StepContext& step) {
   }
   if (op == "isspacep") {
     for (const char* space : {"global", "shared", "const", "local"}) {
-      if (!step.at.Has(space) && !step.at.Has(absl::StrCat(space, "::cta"))) continue;
+      // A block is its own cluster.
+      if (!step.at.Has(space) && !step.at.Has(absl::StrCat(space, "::cta")) &&
+          !step.at.Has(absl::StrCat(space, "::cluster"))) {
+        continue;
+      }
       Value* pointer = b.CreateIntToPtr(step.operands.Read(step.at.operands[1], b.getInt64Ty()), b.getPtrTy());
       Value* result = step.e.Intrinsic(absl::StrCat("llvm.nvvm.isspacep.", space), {pointer});
       if (result == nullptr) return false;

@@ -83,6 +83,10 @@ absl::Status PtxVariables::Declare() {
       HEDDLE_ASSIGN_OR_RETURN(of_bodies_[std::make_pair(item.index, i)], Make(variable));
     }
   }
+  // Those that are declared elsewhere: inline PTX names variables of the program around it.
+  for (size_t i = 0; i < globals_.size(); ++i) {
+    if (globals_[i] == nullptr) globals_[i] = module_.getNamedGlobal(source_.variables[i].name);
+  }
   return absl::OkStatus();
 }
 

@@ -22,6 +22,7 @@ class PtxVariables {
   PtxVariables(const ptx::Module& source, llvm::Module& module) : source_(source), module_(module) {}
 
   // Declares all variables outside the local state space, those of function bodies included, in the order of the text.
+  // Variables of `source` without an item are those of that name which `module` has already.
   // Errors: variables of a kind that is not supported.
   absl::Status Declare();
   // Gives them their initial values. `functions`: by Module::functions.

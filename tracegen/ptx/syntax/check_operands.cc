@@ -110,7 +110,8 @@ class OperandMatcher {
         if (operand.kind != Kind::kPair) return is_predicate_target(operand);
         return std::all_of(operand.elements.begin(), operand.elements.end(), is_predicate_target);
       case 'q':
-        return IsPredicate(operand) || operand.kind == Kind::kInteger;
+        return IsPredicate(operand) || operand.kind == Kind::kInteger ||
+               (operand.kind == Kind::kSpecial && operand.text == "%is_explicit_cluster");
       case 'r':
         if (operand.kind != Kind::kPair) return IsTarget(operand);
         return IsTarget(operand.elements[0]) && is_predicate_target(operand.elements[1]);
