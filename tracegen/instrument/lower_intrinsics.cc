@@ -85,8 +85,8 @@ class Lowering {
     if (name == "smid") return Number(0);
     if (name == "nsmid") return Number(1);
     if (name == "gridid") return Field32(offsetof(ThreadContext, grid_id));
-    if (name == "dynamic.smem.size") return Field32(offsetof(ThreadContext, dynamic_shared_bytes));
-    if (name == "total.smem.size") return Field32(offsetof(ThreadContext, total_shared_bytes));
+    if (name == "dynamic_smem_size") return Field32(offsetof(ThreadContext, dynamic_shared_bytes));
+    if (name == "total_smem_size") return Field32(offsetof(ThreadContext, total_shared_bytes));
     if (uint32_t number = 0; name.consume_front("envreg") && !name.getAsInteger(10, number)) {
       return number < std::extent_v<decltype(ThreadContext::environment)>
                  ? Field32(offsetof(ThreadContext, environment) + 4 * size_t{number})
@@ -374,8 +374,15 @@ absl::Status LowerIntrinsics(KernelPass& pass) {
         call->eraseFromParent();
         continue;
       }
-      if (!name.consume_front("llvm.nvvm.")) continue;
-      Value* value = Lowering(pass, call).Run(name);
+      std::string meant;
+      if (name.consume_front(kSpecialRegisterFunction)) {
+        meant = absl::StrCat("read.ptx.sreg.", name.str());
+      } else if (name.consume_front("llvm.nvvm.")) {
+        meant = name.str();
+      } else {
+        continue;
+      }
+      Value* value = Lowering(pass, call).Run(meant);
       if (value == nullptr) {
         return pass.Unsupported(*call, absl::StrCat("the operation '", callee->getName().str(), "'"));
       }

@@ -225,6 +225,16 @@ bool IsMeeting(const ptx::Instruction& instruction) {
   return IsOneOf(instruction.opcode(), {"shfl", "vote", "match", "activemask", "bar", "barrier", "redux", "elect"});
 }
 
+bool IsUnknownToLlvm(std::string_view special_register) {
+  return special_register == "dynamic_smem_size" || special_register == "total_smem_size";
+}
+
+bool ReadsUnknownRegister(const ptx::Instruction& instruction) {
+  return std::any_of(instruction.operands.begin(), instruction.operands.end(), [](const ptx::Operand& operand) {
+    return operand.kind == Kind::kSpecial && operand.text.starts_with("%") && IsUnknownToLlvm(operand.text.substr(1));
+  });
+}
+
 bool NamesVariable(const ptx::Instruction& instruction) {
   return std::any_of(instruction.operands.begin(), instruction.operands.end(), NamesSymbol);
 }
@@ -244,7 +254,7 @@ bool StaysAsWritten(const ptx::Function& statement) {
       return false;
     }
     ends = ends || IsOneOf(opcode, {"exit", "trap"});
-    only_moves = only_moves && opcode == "mov";
+    only_moves = only_moves && opcode == "mov" && !ReadsUnknownRegister(*instruction);
   }
   return ends ? count == 1 : !only_moves;
 }

@@ -18,6 +18,7 @@
 #define HEDDLE_TRACEGEN_PTX_INLINE_PTX_H_
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -41,6 +42,11 @@ bool IsMeeting(const ptx::Instruction& instruction);
 
 // Whether the instruction has the address of a variable or function by name.
 bool NamesVariable(const ptx::Instruction& instruction);
+
+// Whether LLVM has no intrinsic that reads this special register (without its percent sign), so that only text can.
+bool IsUnknownToLlvm(std::string_view special_register);
+// Whether the instruction reads one of those.
+bool ReadsUnknownRegister(const ptx::Instruction& instruction);
 
 // An access to memory that a statement makes, whose address threads record.
 struct InlineAccess {

@@ -193,6 +193,23 @@ TEST_F(InlinePtxFlowTest, PackedNumbersVideoAndBarrierReductions) {
       1, "sm_80");
 }
 
+TEST_F(InlinePtxFlowTest, OldMeetingsAndSizesOfSharedMemory) {
+  Succeeds(R"(
+__global__ void k(int* out) {
+  __shared__ int cells[32];
+  int t = threadIdx.x, a, b, c, d;
+  cells[t] = t * t;
+  __syncthreads();
+  asm volatile("shfl.down.b32 %0, %1, 1, 0x1f;" : "=r"(a) : "r"(t));
+  asm volatile("{ .reg .pred p; setp.lt.s32 p, %1, 3; vote.ballot.b32 %0, p; }" : "=r"(b) : "r"(t));
+  asm volatile("mov.u32 %0, %%dynamic_smem_size;" : "=r"(c));
+  asm volatile("{ .reg .pred p; setp.ge.s32 p, %1, 0; @p mov.u32 %0, %%total_smem_size; }" : "=r"(d) : "r"(t));
+  if (t == 5) { out[0] = a; out[1] = b; out[2] = c; out[3] = d + cells[a]; }
+})",
+           IntRecipe(1, 32, {6, 7, 64, 192 + 36}, "dynamic_shared_bytes: 64"));
+  EXPECT_EQ(Count(trace::v1::OP_WARP), 4);  // and who is there, twice
+}
+
 TEST_F(InlinePtxFlowTest, NumbersOfBarriersMayBeConstantsInRegisters) {
   Succeeds(R"(
 __device__ void Meet(unsigned id, unsigned threads) { asm volatile("bar.sync %0, %1;" :: "r"(id), "r"(threads)); }

@@ -155,6 +155,7 @@ class StatementText {
 }  // namespace
 
 bool BecomesStatement(const ptx::Instruction& instruction) {
+  if (ReadsUnknownRegister(instruction)) return true;
   const std::string_view opcode = instruction.opcode();
   for (const std::string_view other : {"bra", "brx", "ret", "exit", "trap", "call", "mov", "addc", "subc", "madc"}) {
     if (opcode == other) return false;

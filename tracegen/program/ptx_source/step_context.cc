@@ -7,6 +7,7 @@
 #include "llvm/ADT/APFloat.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
+#include "tracegen/ptx/inline_ptx.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -137,7 +138,11 @@ Value* FunctionOperands::SpecialNumber(std::string_view name, std::string_view s
   if (name == "WARP_SZ") return b_.getInt32(32);
   if (name.starts_with("pm")) return b_.getInt32(0);  // counters that nobody has set up
   std::string stem(name);
-  if (stem != "dynamic_smem_size" && stem != "total_smem_size" && !stem.starts_with("lanemask_")) {
+  if (IsUnknownToLlvm(name)) {
+    llvm::FunctionType* type = llvm::FunctionType::get(b_.getInt32Ty(), false);
+    return b_.CreateCall(in_.module.getOrInsertFunction(absl::StrCat(kSpecialRegisterFunction, stem), type));
+  }
+  if (!stem.starts_with("lanemask_")) {
     if (!selector.empty()) absl::StrAppend(&stem, ".", std::string(selector));
     return read(stem);
   }

@@ -1,4 +1,4 @@
-// Where memory of narrow addresses begins (instrument/thread_context.h says what lies there).
+// What lowered PTX leaves to those who execute it.
 #ifndef HEDDLE_TRACEGEN_PROGRAM_PTX_SOURCE_WINDOWS_H_
 #define HEDDLE_TRACEGEN_PROGRAM_PTX_SOURCE_WINDOWS_H_
 
@@ -6,8 +6,13 @@
 
 namespace heddle::tracegen {
 
+// Where memory of narrow addresses begins (instrument/thread_context.h says what lies there).
 inline constexpr uint64_t kPtxSharedWindow = 0x2100'0000'0000;
 inline constexpr uint64_t kPtxConstantWindow = 0x2200'0000'0000;
+
+// A function with this name and that of a special register behind it gives its value, of 32 bits. LLVM has intrinsics
+// of the others.
+inline constexpr char kSpecialRegisterFunction[] = "heddle.special.";
 
 }  // namespace heddle::tracegen
 
