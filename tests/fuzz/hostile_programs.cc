@@ -71,6 +71,22 @@ std::vector<HostileFile> HostilePrograms() {
                      return program;
                    }),
                    "the limit is"});
+  files.push_back({"unknown_level", ProgramOnly([] {
+                     v1::KernelProgram program = ProgramBuilder("x").Block("a").Exit().Build();
+                     program.set_level(static_cast<v1::CodeLevel>(1'000'000));
+                     return program;
+                   }),
+                   "unknown level of code"});
+  files.push_back({"too_many_register_widths", ProgramOnly([] {
+                     v1::KernelProgram program = LargestProgram();
+                     program.mutable_function(0)->set_register_bits(std::string(8u << 20, '\x20'));
+                     return program;
+                   }),
+                   "register_bits has"});
+  files.push_back({"guarded_access_without_a_decision", ProgramOnly([] {
+                     return ProgramBuilder("x").Block("a").Load().Flags(v1::FLAG_GUARDED).Exit().Build();
+                   }),
+                   "entered without a decision"});
   return files;
 }
 

@@ -56,6 +56,12 @@ int main(int argc, char** argv) {
     if (record.has_header()) record.mutable_header()->set_command_line("x");
     if (record.has_header()) (*record.mutable_header()->mutable_provenance())["key"] = "value";
     if (record.has_launch()) record.mutable_launch()->add_allocation()->set_name("x");
+    if (record.has_program()) {
+      record.mutable_program()->set_level(heddle::trace::v1::LEVEL_PTX_GIVEN);
+      record.mutable_program()->set_producer("x");
+      record.mutable_program()->set_isa_version("x");
+      record.mutable_program()->set_target("x");
+    }
     if (record.kind_case() == heddle::trace::v1::Record::KIND_NOT_SET) {
       std::fprintf(stderr, "%s: a frame is shared by several records\n", argv[1]);
       return 1;

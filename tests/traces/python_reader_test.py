@@ -22,7 +22,7 @@ dump_paths, source_dir, bindings, protoc = sys.argv[1:5]
 source = os.path.join(source_dir, "tools", "python")
 sys.dont_write_bytecode = True
 sys.path[:0] = [source, bindings]
-from heddle import container, trace  # noqa: E402
+from heddle import container, programs, trace  # noqa: E402
 import numpy  # noqa: E402
 import zstandard  # noqa: E402
 from proto import trace_pb2  # noqa: E402
@@ -296,6 +296,53 @@ def changed_records(directory, mutations):
     assert both > mutations // 50 and len(refusals) > 20, (both, sorted(refusals))
 
 
+def whose_code(directory):
+    """Level, producer, guards and widths of registers; what there cannot be is refused by both readers."""
+    path = os.path.join(directory, "code.htrace")
+
+    def written(change):
+        records = apart(records_of(os.path.join(directory, "small.htrace")))
+        change(next(record.program for record in records if record.WhichOneof("kind") == "program"))
+        with open(path, "wb") as file:
+            file.write(assemble(records))
+
+    def given(program):
+        program.level = trace_pb2.LEVEL_PTX_GIVEN
+        program.producer, program.isa_version, program.target = "NVVM 13.0", "9.0", "sm_80"
+        for function in program.function:
+            blocks = program.block[function.first_block : function.first_block + function.block_count]
+            numbers = [0]
+            for block in blocks:
+                end = block.first_instruction + block.instruction_count
+                for instruction in program.instruction[block.first_instruction : end]:
+                    numbers += [*instruction.dst, *instruction.src]
+            function.register_bits = bytes([64] * max(numbers))
+
+    written(lambda program: None)
+    with trace.Trace(path) as opened:
+        assert programs.code(opened.programs[0]) == "" and programs.guards(opened.programs[0]) == []
+        assert programs.register_bits(opened.programs[0].function[0]) is None
+    written(given)
+    compare(path)
+    with trace.Trace(path) as opened:
+        (program, *_) = opened.programs
+        assert programs.code(program) == "PTX 9.0 by NVVM 13.0 for sm_80"
+        assert programs.level(program) == "LEVEL_PTX_GIVEN"
+        assert set(programs.register_bits(program.function[0])) == {64}
+        decides = next(b for b in program.block if b.terminator == trace_pb2.BRANCH_CONDITIONAL)
+        program.instruction[decides.first_instruction + decides.instruction_count - 1].op = trace_pb2.OP_INT_ALU
+        program.instruction[program.block[decides.successor[0]].first_instruction].flags |= trace_pb2.FLAG_GUARDED
+        assert programs.guards(program) == [list(program.block).index(decides)]
+    for wrong in (
+        lambda program: setattr(program, "level", 77),
+        lambda program: setattr(program.function[0], "register_bits", b"\x18"),
+        lambda program: setattr(program.function[0], "register_bits", b"\x20" * 1000),
+    ):
+        written(wrong)
+        assert read_everything(path) is not None
+        assert subprocess.run([dump_paths, path], capture_output=True).returncode == 1
+
+
 def decode_on_the_command_line(path):
     zstd = shutil.which("zstd")
     if zstd is None:
@@ -340,6 +387,7 @@ with tempfile.TemporaryDirectory() as folder:
     with open(last, "rb") as opened:
         cut(folder, opened.read())
     hostile(folder)
+    whose_code(folder)
     changed_records(folder, int(os.environ.get("HEDDLE_PYTHON_MUTATIONS", "600")))
     decode_on_the_command_line(last)
 print("ok")

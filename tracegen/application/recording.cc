@@ -17,6 +17,7 @@
 #include "traces/format/edit/copy.h"
 #include "traces/format/limits.h"
 #include "traces/format/program/annotations.h"
+#include "traces/format/program/code_level.h"
 #include "traces/format/read/reader.h"
 
 namespace heddle::tracegen {
@@ -29,7 +30,7 @@ Recording::Recording(CaptureSettings settings, std::string path)
   header_.set_abstraction_level("ptx");
   for (const trace::v1::AddressWindow& window : DeviceMemory::Windows()) *header_.add_window() = window;
   if (settings_.certify != 0 || settings_.lockstep || settings_.resident_blocks > 1) {
-    header_.set_minor(trace::kMinorVersion);
+    header_.set_minor(trace::kCertificateMinorVersion);
   }
   if (!settings_.command_line.empty()) header_.set_command_line(settings_.command_line);
   if (settings_.resident_blocks > 1) {
@@ -138,6 +139,11 @@ absl::Status Recording::EnsureHeader(const CodeFacts& facts) {
 
 absl::StatusOr<uint32_t> Recording::AddKernel(trace::v1::KernelProgram kernel, const CodeFacts& facts) {
   if (!error_.ok()) return error_;
+  if (const uint32_t minor = trace::MinorVersionOf(kernel);
+      minor > std::max(header_.minor(), trace::kUsualMinorVersion)) {
+    header_.set_minor(minor);
+    header_grew_ = true;
+  }
   if (absl::Status status = EnsureHeader(facts); !status.ok()) return Break(std::move(status));
   // Numbers of source files in the header instead of in the module.
   std::vector<uint32_t> number = {0};
@@ -178,9 +184,9 @@ absl::Status Recording::EndLaunch(trace::v1::Certificate* certificate) {
   absl::Status status = writer_->EndLaunch();
   if (status.ok() && certificate != nullptr) {
     certificate->set_launch(number);
-    if (header_.minor() != trace::kMinorVersion) {
+    if (header_.minor() < trace::kCertificateMinorVersion) {
       // Older versions do not know hand-offs.
-      header_.set_minor(trace::kMinorVersion);
+      header_.set_minor(trace::kCertificateMinorVersion);
       status = ExtendHeader();
     }
     if (status.ok()) status = writer_->AddCertificate(*certificate);

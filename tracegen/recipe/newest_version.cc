@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <utility>
@@ -20,7 +21,7 @@ absl::StatusOr<std::unique_ptr<trace::TraceWriter>> BeginAtNewestVersion(std::un
   HEDDLE_RETURN_IF_ERROR(writer->Finish());
   HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<trace::TraceReader> before, trace::TraceReader::Open(path));
   trace::v1::FileHeader header = before->header();
-  header.set_minor(trace::kMinorVersion);
+  header.set_minor(std::max(header.minor(), trace::kCertificateMinorVersion));
   absl::StatusOr<std::unique_ptr<trace::TraceWriter>> anew =
       trace::TraceWriter::Create(path, std::move(header), options);
   if (!anew.ok()) return anew.status();

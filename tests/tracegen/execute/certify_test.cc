@@ -51,7 +51,7 @@ __global__ void k(int* out) {
   EXPECT_EQ(certificate.seed(), 1);
   EXPECT_THAT(certificate.failure(), IsEmpty());
   EXPECT_THAT(certificate.instruction(), SizeIs(0));
-  EXPECT_EQ(reader_->header().minor(), trace::kMinorVersion);
+  EXPECT_EQ(reader_->header().minor(), trace::kCertificateMinorVersion);
 }
 
 // Slot numbers come from an atomic, so the order of threads decides where each one stores; the program's result does

@@ -66,7 +66,7 @@ TEST_F(LockstepTest, WithoutLockstepItIsToldAndMarked) {
   EXPECT_THAT(summary.warnings, Contains(AllOf(HasSubstr("kernel.cu:"), HasSubstr("--lockstep"))));
   ASSERT_THAT(reader_->certificates(), SizeIs(1));
   EXPECT_FALSE(reader_->certificates()[0].lockstep());
-  EXPECT_EQ(reader_->header().minor(), trace::kMinorVersion) << "older versions do not know hand-offs";
+  EXPECT_EQ(reader_->header().minor(), trace::kCertificateMinorVersion) << "older versions do not know hand-offs";
   // What line 7 stores is loaded by line 8 in the thread 16 lanes below, and so on.
   const auto lines = HandOffs();
   for (uint32_t line = 7; line < 12; ++line) {

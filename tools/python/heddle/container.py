@@ -6,6 +6,7 @@ import zstandard
 from google.protobuf.message import DecodeError
 
 from heddle.chunks import Chunk, accesses_of_blocks, threads_per_block
+from heddle.programs import check as check_program
 from heddle.rules import TraceError
 from proto import trace_pb2
 
@@ -191,6 +192,10 @@ class Trace:
                 end = block.first_instruction + block.instruction_count
                 if block.instruction_count == 0 or end > len(program.instruction):
                     raise TraceError(f"{self._name}: program {program.id}: a block does not fit the instructions")
+            try:
+                check_program(program)
+            except TraceError as error:
+                raise TraceError(f"{self._name}: {error}") from error
         for number, launch in enumerate(self._launches):
             if launch.id != number or launch.program >= len(self.programs):
                 raise TraceError(f"{self._name}: launch {number} has a wrong number or program")

@@ -11,7 +11,9 @@ run beside trace and seed: policies, all their parameters, machine and overrides
 which it shows those in which the rows differ; `machine`, `divergence`, `scheduler`, `dispatch`, `fetch`, `seed`; every number of proto/result.proto under its
 own name, those of a message within with a dot (`stalls.issued`, `l1_data.misses`, `divergence_counter.splits`); parameters as
 `parameter.divergence.NAME`; overrides of the machine as `set.NAME`; what a sweep put beside the result as `point.NAME`.
-Counters are integers; a number that a run does not have is missing (pandas.NA), not zero.
+`abstraction_level` is that of the trace; `code` says whose instructions kernels are that came as PTX text, such as
+"PTX 9.0 by NVVM 13.0 for sm_80", and is missing where none did. Counters are integers; a number that a run does not have
+is missing (pandas.NA), not zero.
 """
 import hashlib
 import json
@@ -191,6 +193,7 @@ def _identity(result, names):
         **names,
         "digest": provenance["trace_digest"],
         "machine": provenance["machine"]["name"],
+        "abstraction_level": provenance["abstraction_level"],
         "seed": provenance["seed"],
     }
     for seam in SEAMS:
@@ -214,6 +217,10 @@ def _rows(result, per, names):
             for name, value in _flat(launch).items():
                 if isinstance(value, int) and name not in NOT_ADDED:
                     sums[name] = sums.get(name, 0) + value
+        # Of kernels that are not PTX of the recording's own compiler: what they are.
+        codes = sorted({launch["code"] for launch in result["launch"] if "code" in launch})
+        if codes:
+            sums["code"] = "; ".join(codes)
         yield {**identity, **sums, **result["total"]}
         return
     for launch in result["launch"]:

@@ -8,6 +8,7 @@
 #include "traces/format/chunk/walk.h"
 #include "traces/format/edit/block_slices.h"
 #include "traces/format/limits.h"
+#include "traces/format/program/code_level.h"
 
 namespace heddle::trace {
 namespace {
@@ -252,10 +253,20 @@ std::string SourcePlace(const TraceReader& reader, const v1::Instruction& instru
   return absl::StrCat(file < 0 ? "" : reader.header().source_file(file), ":", instruction.source_line());
 }
 
-// What differs in two programs, or empty; `pc` is set if it is an instruction.
+// Whose code two programs are, if that differs; or empty.
+std::string CompareCode(const TraceReader& a, const Program& in_a, const TraceReader& b, const Program& in_b) {
+  const auto words = [](const Program& program) {
+    const std::string code = CodeInWords(program.proto());
+    return code.empty() ? "that of the recording's own compiler" : code;
+  };
+  return words(in_a) == words(in_b) ? "" : Number("the kernel's code", a, b, words(in_a), words(in_b));
+}
+
+// What differs in two programs, whose code they are aside, or empty; `pc` is set if it is an instruction.
 std::string ComparePrograms(const TraceReader& a, const Program& in_a, const TraceReader& b, const Program& in_b,
                             std::optional<Pc>& pc) {
   if (in_a.name() != in_b.name()) return Number("the kernel", a, b, in_a.name(), in_b.name());
+  const std::string code = CompareCode(a, in_a, b, in_b);
   v1::KernelProgram one = in_a.proto();
   v1::KernelProgram other = in_b.proto();
   const int instructions = std::min(one.instruction_size(), other.instruction_size());
@@ -266,13 +277,26 @@ std::string ComparePrograms(const TraceReader& a, const Program& in_a, const Tra
     left->clear_source_file();
     right->clear_source_file();
     if (places[0] == places[1] && left->SerializeAsString() == right->SerializeAsString()) continue;
+    if (!code.empty()) return code;  // which explains it
     pc = static_cast<Pc>(i);
-    return Number("the instruction", a, b, absl::StrCat(left->mnemonic(), " of ", places[0]),
-                  absl::StrCat(right->mnemonic(), " of ", places[1]));
+    const auto text = [](const v1::Instruction& instruction) {
+      return absl::StrCat((instruction.flags() & v1::FLAG_GUARDED) != 0 ? "@" : "", instruction.mnemonic());
+    };
+    return Number("the instruction", a, b, absl::StrCat(text(*left), " of ", places[0]),
+                  absl::StrCat(text(*right), " of ", places[1]));
   }
   for (v1::KernelProgram* program : {&one, &other}) {
     program->clear_id();
     program->clear_ptx_sha256();
+    program->clear_level();
+    program->clear_producer();
+    program->clear_isa_version();
+    program->clear_target();
+  }
+  for (int f = 0; f < std::min(one.function_size(), other.function_size()); ++f) {
+    v1::Function* functions[] = {one.mutable_function(f), other.mutable_function(f)};
+    if (!functions[0]->register_bits().empty() && !functions[1]->register_bits().empty()) continue;
+    for (v1::Function* function : functions) function->clear_register_bits();  // one of them does not tell
   }
   return one.SerializeAsString() == other.SerializeAsString()
              ? ""
@@ -330,6 +354,13 @@ absl::StatusOr<std::optional<TraceDifference>> CompareTraces(const TraceReader& 
     }
     if (comparison.difference().has_value()) return comparison.difference();
     done += one.totals.thread_instructions();
+  }
+  for (uint32_t launch = 0; launch < a.launches().size(); ++launch) {
+    difference.launch = launch;
+    difference.what = CompareCode(a, *a.launches()[launch].program, b, *b.launches()[launch].program);
+    if (difference.what.empty()) continue;
+    absl::StrAppend(&difference.what, "; instructions and threads are the same");
+    return difference;
   }
   return std::optional<TraceDifference>();
 }

@@ -13,7 +13,8 @@
 namespace heddle::trace {
 
 // The first difference: lowest launch, then block, then thread, then instruction of the thread. Places that the
-// difference does not have are absent: two programs differ for a whole launch.
+// difference does not have are absent: two programs differ for a whole launch. Whose code a program is
+// (program/code_level.h) is told in place of the first instruction that differs, or last, if all else is the same.
 struct TraceDifference {
   std::optional<uint32_t> launch;
   std::optional<uint64_t> block;

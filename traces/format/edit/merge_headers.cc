@@ -50,6 +50,7 @@ absl::StatusOr<MergedHeader> MergeHeaders(std::span<const TraceReader* const> re
   for (size_t i = 0; i < readers.size(); ++i) {
     const v1::FileHeader& header = readers[i]->header();
     HEDDLE_RETURN_IF_ERROR(CheckAlike(*readers[0], *readers[i]));
+    out.header.set_minor(std::max(out.header.minor(), header.minor()));
     if (out.header.warp_width() == 0 && header.warp_width() != 0) {
       out.header.set_warp_width(header.warp_width());
       width_of = readers[i];

@@ -1,5 +1,6 @@
 #include "traces/format/program/program.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -36,6 +37,12 @@ class Refusal {
   static constexpr size_t kMostNamed = 200;  // bytes of a name that may be as long as a record
   std::string prefix_;
 };
+
+// What a thread whose predicate is false must not do, so that its way must lead past it.
+bool NeedsDecision(const v1::Instruction& instruction) {
+  return (instruction.flags() & v1::FLAG_GUARDED) != 0 &&
+         (Program::HasAddress(instruction) || instruction.op() == v1::OP_BARRIER);
+}
 
 absl::Status CheckInstruction(const v1::Instruction& instruction, uint32_t index, const Refusal& refuse) {
   constexpr absl::string_view kKind = "instruction";
@@ -230,10 +237,66 @@ absl::Status CheckCover(const v1::KernelProgram& proto, const Refusal& refuse) {
   return absl::OkStatus();
 }
 
+// Blocks with what NeedsDecision are entered by decisions alone.
+absl::Status CheckGuards(const v1::KernelProgram& proto, const Refusal& refuse) {
+  std::vector<bool> entered_freely(static_cast<size_t>(proto.block_size()), false);
+  for (const v1::Function& function : proto.function()) entered_freely[function.first_block()] = true;
+  for (const v1::BasicBlock& block : proto.block()) {
+    if (block.terminator() == v1::BRANCH_CONDITIONAL || block.terminator() == v1::BRANCH_WIDE) continue;
+    for (uint32_t next : block.successor()) entered_freely[next] = true;
+  }
+  for (int b = 0; b < proto.block_size(); ++b) {
+    if (!entered_freely[static_cast<size_t>(b)]) continue;
+    const uint32_t first = proto.block(b).first_instruction();
+    for (uint32_t pc = first; pc < first + proto.block(b).instruction_count(); ++pc) {
+      if (!NeedsDecision(proto.instruction(static_cast<int>(pc)))) continue;
+      return refuse.At("instruction", pc,
+                       "accesses memory or waits under a guard, but its block can be entered without a decision");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Level of the code, and widths of registers.
+absl::Status CheckCode(const v1::KernelProgram& proto, const Refusal& refuse) {
+  if (!v1::CodeLevel_IsValid(proto.level())) {
+    return refuse.Program(absl::StrCat("unknown level of code ", static_cast<int>(proto.level())));
+  }
+  for (int f = 0; f < proto.function_size(); ++f) {
+    const std::string& widths = proto.function(f).register_bits();
+    if (widths.empty()) continue;
+    for (const char width : widths) {
+      const auto bits = static_cast<unsigned char>(width);
+      if (bits != 1 && (bits < 8 || bits > 128 || (bits & (bits - 1)) != 0)) {
+        return refuse.At("function", f, absl::StrCat("a register has ", bits, " bits, not 1, 8, 16, 32, 64 or 128"));
+      }
+    }
+    uint32_t most = 0;
+    const v1::Function& function = proto.function(f);
+    for (uint32_t b = function.first_block(); b < function.first_block() + function.block_count(); ++b) {
+      const v1::BasicBlock& block = proto.block(static_cast<int>(b));
+      for (uint32_t pc = 0; pc < block.instruction_count(); ++pc) {
+        const v1::Instruction& instruction = proto.instruction(static_cast<int>(block.first_instruction() + pc));
+        for (uint32_t number : instruction.dst()) most = std::max(most, number);
+        for (uint32_t number : instruction.src()) most = std::max(most, number);
+      }
+    }
+    if (widths.size() != most) {
+      return refuse.At("function", f,
+                       absl::StrCat("register_bits has ", widths.size(), " registers, the instructions have ", most));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 bool Program::HasAddress(const v1::Instruction& instruction) {
   return IsMemory(instruction.op()) && (instruction.flags() & v1::FLAG_NO_ADDRESS) == 0;
+}
+
+uint32_t Program::guard_count() const {
+  return static_cast<uint32_t>(std::ranges::count_if(blocks_, [this](const Block& one) { return DecidesGuard(one); }));
 }
 
 absl::StatusOr<Program> Program::Create(v1::KernelProgram proto) {
@@ -317,7 +380,11 @@ absl::StatusOr<Program> Program::Create(v1::KernelProgram proto) {
     }
     block.access_count = static_cast<uint32_t>(program.accesses_.size()) - block.first_access;
   }
+  HEDDLE_RETURN_IF_ERROR(CheckCode(proto, refuse));
   HEDDLE_RETURN_IF_ERROR(CheckNoFreeCycle(program.blocks_, program.targets_, entries, refuse));
+  program.uses_guards_ = std::ranges::any_of(
+      proto.instruction(), [](const v1::Instruction& one) { return (one.flags() & v1::FLAG_GUARDED) != 0; });
+  if (program.uses_guards_) HEDDLE_RETURN_IF_ERROR(CheckGuards(proto, refuse));
   program.proto_ = std::move(proto);
   return program;
 }

@@ -42,7 +42,8 @@ struct Block {
 
 // An immutable program that satisfies every structural rule of the format: counts within limits, all references in
 // range, blocks contiguous and in order, terminators with the successors they need, no cycle of blocks without a
-// decision, no call cycle without a decision, memory instructions with a space and a size.
+// decision, no call cycle without a decision, memory instructions with a space and a size, guarded ones in a block that
+// a decision leads to, a known level of code, and widths of all registers or of none.
 class Program {
  public:
   // Refuses a program that breaks a rule; the message names the rule and the block or instruction.
@@ -66,6 +67,18 @@ class Program {
   }
   uint32_t entry_block() const { return 0; }
 
+  // Whether an instruction has a predicate before it (FLAG_GUARDED).
+  bool uses_guards() const { return uses_guards_; }
+  // Blocks whose end decides on such a predicate instead of branching: see DecidesGuard.
+  uint32_t guard_count() const;
+  // Whether what decides at the end of `block` is the predicate of the instructions in its first successor, not a
+  // branch.
+  bool DecidesGuard(const Block& block) const {
+    return uses_guards_ && block.terminator == v1::BRANCH_CONDITIONAL && IsGuarded(blocks_[block.successor].first) &&
+           instruction(block.first + block.count - 1).op() != v1::OP_BRANCH;
+  }
+  bool IsGuarded(Pc pc) const { return (instruction(pc).flags() & v1::FLAG_GUARDED) != 0; }
+
   // True if threads record an address each time they run the instruction.
   static bool HasAddress(const v1::Instruction& instruction);
 
@@ -75,6 +88,7 @@ class Program {
   std::vector<Block> blocks_;
   std::vector<uint32_t> targets_;
   std::vector<Pc> accesses_;
+  bool uses_guards_ = false;
 };
 
 }  // namespace heddle::trace

@@ -98,8 +98,7 @@ class DivergenceMeter {
         if (cut_) {
           cut_warps_[warp_in_chunk_].branches[b] |= static_cast<uint8_t>(kRan | (block.differs ? kDiffers : 0));
         } else {
-          ++out_.warp_branches;
-          out_.divergent_warp_branches += block.differs;
+          CountDecision(b, block.differs);
         }
       }
       block = BlockVisits();
@@ -118,12 +117,18 @@ class DivergenceMeter {
     for (const CutWarp& warp : cut_warps_) {
       ++out_.warps;
       out_.uniform_warps += warp.uniform;
-      for (uint8_t branch : warp.branches) {
-        out_.warp_branches += (branch & kRan) != 0;
-        out_.divergent_warp_branches += (branch & kDiffers) != 0;
+      for (uint32_t b = 0; b < warp.branches.size(); ++b) {
+        if ((warp.branches[b] & kRan) != 0) CountDecision(b, (warp.branches[b] & kDiffers) != 0);
       }
     }
     cut_warps_.clear();
+  }
+
+  // Of one warp, at the end of a block.
+  void CountDecision(uint32_t block, bool differs) {
+    const bool guard = program_.DecidesGuard(program_.block(block));
+    ++(guard ? out_.warp_guards : out_.warp_branches);
+    (guard ? out_.divergent_warp_guards : out_.divergent_warp_branches) += differs;
   }
 
   static bool Decides(const Block& block) {

@@ -22,6 +22,9 @@ struct DivergenceSummary {
   // Pairs of a warp and a branch that it runs, and those where its threads do not all decide alike every time.
   uint64_t warp_branches = 0;
   uint64_t divergent_warp_branches = 0;
+  // The same of guards that stand before other instructions than branches (Program::DecidesGuard).
+  uint64_t warp_guards = 0;
+  uint64_t divergent_warp_guards = 0;
   uint64_t distinct_paths = 0;  // per chunk, summed over the chunks
 };
 

@@ -207,5 +207,46 @@ TEST(Compare, ProgramsDifferAtTheirFirstDifferentInstruction) {
   EXPECT_EQ(difference->Place(), "launch 0, pc 24");
 }
 
+TEST(Compare, WhoseCodeItIsExplainsOtherInstructionsOrIsToldLast) {
+  TemporaryFile a("compare-a"), b("compare-b"), c("compare-c"), d("compare-d");
+  v1::KernelProgram given = Loop();
+  given.set_level(v1::LEVEL_PTX_GIVEN);
+  given.set_producer("NVVM 13.0");
+  given.set_isa_version("9.0");
+  v1::KernelProgram changed = given;
+  changed.mutable_instruction(3)->set_access_bytes(8);
+  Threads other = TwoBlocks();
+  other[1][2].addresses[3] = 77;
+  Write(a.path(), TwoBlocks(), 0);
+  Write(b.path(), TwoBlocks(), 0, given);
+  Write(c.path(), TwoBlocks(), 0, changed);
+  Write(d.path(), other, 0, given);
+  const auto same = Compare(a.path(), b.path());
+  ASSERT_TRUE(same.has_value());
+  EXPECT_EQ(same->Place(), "launch 0");
+  EXPECT_THAT(same->what, HasSubstr("PTX 9.0 by NVVM 13.0 in "));
+  EXPECT_THAT(same->what, HasSubstr("; instructions and threads are the same"));
+  const auto instructions = Compare(a.path(), c.path());
+  ASSERT_TRUE(instructions.has_value());
+  EXPECT_EQ(instructions->Place(), "launch 0");
+  EXPECT_THAT(instructions->what, HasSubstr("the kernel's code is that of the recording's own compiler in "));
+  const auto threads = Compare(a.path(), d.path());
+  ASSERT_TRUE(threads.has_value());
+  EXPECT_THAT(threads->what, HasSubstr("address 0x177c in "));
+  EXPECT_FALSE(Compare(b.path(), b.path()).has_value());
+}
+
+TEST(Compare, AGuardIsADifference) {
+  TemporaryFile a("compare-a"), b("compare-b");
+  v1::KernelProgram changed = Loop();
+  changed.mutable_instruction(4)->set_flags(v1::FLAG_GUARDED);
+  Write(a.path(), TwoBlocks(), 0);
+  Write(b.path(), TwoBlocks(), 0, changed);
+  const auto difference = Compare(a.path(), b.path());
+  ASSERT_TRUE(difference.has_value());
+  EXPECT_EQ(difference->Place(), "launch 0, pc 32");
+  EXPECT_THAT(difference->what, HasSubstr("@"));
+}
+
 }  // namespace
 }  // namespace heddle::trace

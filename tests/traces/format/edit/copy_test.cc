@@ -228,6 +228,10 @@ TEST_F(CopyTest, MergedHeadersMustFit) {
     EXPECT_THAT(std::string(header.status().message()), HasSubstr(one.field));
     EXPECT_THAT(std::string(header.status().message()), HasSubstr("other"));
   }
+  const auto newer = changed([](v1::FileHeader& h) { h.set_minor(kMinorVersion); });
+  const TraceReader* versions[] = {reader_.get(), newer.get()};
+  EXPECT_LT(reader_->header().minor(), kMinorVersion);
+  EXPECT_EQ(MergeHeaders(versions, "test")->header.minor(), kMinorVersion);
   const auto wide = changed([](v1::FileHeader& h) { h.set_warp_width(32); });
   const auto narrow = changed([](v1::FileHeader& h) { h.set_warp_width(16); });
   const TraceReader* fits[] = {reader_.get(), wide.get()};

@@ -8,6 +8,8 @@
 
 #include "tests/traces/forge.h"
 #include "tests/traces/program_builder.h"
+#include "traces/format/limits.h"
+#include "traces/format/program/code_level.h"
 #include "traces/format/program/post_dominators.h"
 #include "traces/format/read/check.h"
 
@@ -93,8 +95,71 @@ INSTANTIATE_TEST_SUITE_P(
                p.mutable_instruction(0)->set_barrier_id(16);
              },
              "barrier_id"},
-        Rule{"register", [](auto& p) { p.mutable_instruction(0)->add_dst(0); }, "register"}),
+        Rule{"register", [](auto& p) { p.mutable_instruction(0)->add_dst(0); }, "register"},
+        Rule{"level", [](auto& p) { p.set_level(static_cast<v1::CodeLevel>(3)); }, "unknown level of code 3"},
+        Rule{"widths", [](auto& p) { p.mutable_function(0)->set_register_bits(std::string(200, '\x20')); },
+             "function 0: register_bits has 200 registers"},
+        Rule{"width", [](auto& p) { p.mutable_function(0)->set_register_bits("\x18"); }, "a register has 24 bits"},
+        Rule{"guard",
+             [](auto& p) {
+               p.mutable_block(0)->set_terminator(v1::FALL_THROUGH);
+               p.mutable_block(0)->mutable_successor()->RemoveLast();
+               p.mutable_instruction(2)->set_flags(v1::FLAG_GUARDED);
+             },
+             "instruction 2: accesses memory or waits under a guard"}),
     [](const auto& info) { return info.param.name; });
+
+// setp; if its predicate holds, a store; exit.
+v1::KernelProgram GuardedStore() {
+  v1::KernelProgram program =
+      ProgramBuilder("guarded").Block("a").Branch("b", "c").Block("b").Store().Jump("c").Block("c").Exit().Build();
+  program.mutable_instruction(0)->set_op(v1::OP_INT_ALU);
+  program.mutable_instruction(1)->set_flags(v1::FLAG_GUARDED);
+  return program;
+}
+
+TEST(Guards, AreDecisionsWithoutABranch) {
+  const absl::StatusOr<Program> program = Program::Create(GuardedStore());
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_TRUE(program->uses_guards());
+  EXPECT_EQ(program->guard_count(), 1u);
+  EXPECT_TRUE(program->DecidesGuard(program->block(0)));
+  EXPECT_FALSE(program->DecidesGuard(program->block(1)));
+}
+
+TEST(Guards, BranchesToGuardedInstructionsAreBranches) {
+  v1::KernelProgram proto = GuardedStore();
+  proto.mutable_instruction(0)->set_op(v1::OP_BRANCH);
+  const absl::StatusOr<Program> program = Program::Create(proto);
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_TRUE(program->uses_guards());
+  EXPECT_EQ(program->guard_count(), 0u);
+}
+
+TEST(Guards, OfInstructionsThatOnlyComputeNeedNoDecision) {
+  v1::KernelProgram proto = Diamond();
+  proto.mutable_instruction(0)->set_flags(v1::FLAG_GUARDED);
+  const absl::StatusOr<Program> program = Program::Create(proto);
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_EQ(program->guard_count(), 0u);
+}
+
+TEST(CodeLevel, IsToldInWords) {
+  v1::KernelProgram program = Diamond();
+  EXPECT_EQ(CodeInWords(program), "");
+  EXPECT_EQ(MinorVersionOf(program), kUsualMinorVersion);
+  program.set_level(v1::LEVEL_PTX_GIVEN);
+  EXPECT_EQ(CodeInWords(program), "PTX");
+  program.set_producer("NVVM 13.0");
+  program.set_isa_version("9.0");
+  program.set_target("sm_80");
+  EXPECT_EQ(CodeInWords(program), "PTX 9.0 by NVVM 13.0 for sm_80");
+  EXPECT_EQ(MinorVersionOf(program), kGivenCodeMinorVersion);
+  EXPECT_EQ(MinorVersionOf(GuardedStore()), kGivenCodeMinorVersion);
+  program = Diamond();
+  program.mutable_function(0)->set_register_bits("\x20\x20");
+  EXPECT_EQ(MinorVersionOf(program), kGivenCodeMinorVersion);
+}
 
 TEST(Calls, RecursionWithoutADecisionIsRefused) {
   const v1::KernelProgram program = ProgramBuilder("k")

@@ -30,10 +30,10 @@ v1::KernelProgram IfElse() {
 }
 
 // Two warps: all threads of warp 0 fall through; in warp 1 every second thread takes the branch. In two parts if `cut`.
-TraceInfo Describe(bool cut) {
+TraceInfo Describe(bool cut, const v1::KernelProgram& program = IfElse()) {
   TemporaryFile file("info");
   auto writer = TraceWriter::Create(file.path(), testing::MakeHeader());
-  EXPECT_TRUE((*writer)->AddProgram(IfElse()).ok());
+  EXPECT_TRUE((*writer)->AddProgram(program).ok());
   EXPECT_EQ((*writer)->BeginLaunch(testing::MakeLaunch(0, 1, 64)), absl::OkStatus());
   const std::vector<uint8_t> zero = {0}, one = {1};
   const std::vector<uint64_t> address = {4096};
@@ -74,6 +74,19 @@ TEST(Info, MeasuresTheDivergenceOfStaticWarps) {
     EXPECT_EQ(divergence.divergent_warp_branches, 1);
     // Warp 0 issues 12 instructions of 32 threads; warp 1 issues 22, ten of each side for half of the threads.
     EXPECT_DOUBLE_EQ(divergence.lane_activity_bound, 64.0 * 12 / (32 * (12 + 22)));
+  }
+}
+
+TEST(Info, GuardsAreCountedApartFromBranches) {
+  v1::KernelProgram program = IfElse();
+  program.mutable_instruction(0)->set_op(v1::OP_INT_ALU);
+  program.mutable_instruction(1)->set_flags(v1::FLAG_GUARDED);
+  for (const bool cut : {false, true}) {
+    const DivergenceSummary divergence = Describe(cut, program).launches[0].divergence;
+    EXPECT_EQ(divergence.warp_branches, 0);
+    EXPECT_EQ(divergence.divergent_warp_branches, 0);
+    EXPECT_EQ(divergence.warp_guards, 2);
+    EXPECT_EQ(divergence.divergent_warp_guards, 1);
   }
 }
 

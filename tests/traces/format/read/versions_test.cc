@@ -1,9 +1,11 @@
 // Traces of earlier versions of the format, and of earlier encoders of today's, still read. fixtures/1.0 holds the
 // sample traces as version 1.0 wrote them, fixtures/1.1 as the first encoder of version 1.1 did; the same captures,
-// written anew, are today's samples. fixtures/1.3 holds a trace with what version 1.3 added.
+// written anew, are today's samples. fixtures/1.3 holds a trace with what version 1.3 added, 1.7 one of PTX that was
+// handed over.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "traces/format/edit/block_slices.h"
 #include "traces/format/limits.h"
+#include "traces/format/program/code_level.h"
 #include "traces/format/read/reader.h"
 
 namespace heddle::trace {
@@ -104,6 +107,29 @@ TEST(Version13, ReadsAsThePythonReaderReadsIt) {
   EXPECT_EQ(inductions, 28u);
   EXPECT_EQ(accesses, 491'520u);
   EXPECT_EQ(hash, 5'400'325'819'653'423'104u);
+}
+
+// PTX text that was handed over, with accesses under guards.
+TEST(Version17, TellsWhoseCodeItIsAndWhatIsGuarded) {
+  const auto reader = OpenTrace(absl::StrCat(HEDDLE_FIXTURES_DIR, "/1.7/guarded.htrace"));
+  ASSERT_TRUE(reader);
+  EXPECT_EQ(reader->header().minor(), 7u);
+  EXPECT_EQ(reader->VerifyDigest(), absl::OkStatus());
+  ASSERT_EQ(reader->programs().size(), 1u);
+  const Program& program = reader->programs()[0];
+  EXPECT_EQ(program.proto().level(), v1::LEVEL_PTX_GIVEN);
+  EXPECT_EQ(CodeInWords(program.proto()), "PTX 8.4 by hand for sm_80");
+  EXPECT_EQ(program.guard_count(), 2u);
+  std::vector<std::string> guarded;
+  for (Pc pc = 0; pc < program.instruction_count(); ++pc) {
+    if (program.IsGuarded(pc)) guarded.push_back(program.instruction(pc).mnemonic());
+  }
+  EXPECT_THAT(guarded, ::testing::ElementsAre("ld.global.u32", "add.s32", "st.global.u32"));
+  // Six registers of 32 bits, three of 64, one predicate.
+  std::string widths = program.proto().function(0).register_bits();
+  std::ranges::sort(widths);
+  EXPECT_EQ(widths, std::string("\x01\x20\x20\x20\x20\x20\x20\x40\x40\x40"));
+  EXPECT_EQ(reader->launches()[0].totals.accesses(), 200u);
 }
 
 }  // namespace
