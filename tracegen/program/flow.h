@@ -27,6 +27,7 @@ struct FlowInstruction {
   bool reads_block_index = false;
   bool reads_clock = false;
   bool cannot_return = false;
+  bool is_guarded = false;  // has a predicate before it, and is no branch
   uint32_t barrier_id = 0;
   uint32_t barrier_threads = 0;
   uint32_t id = 0;  // number of its IR instruction, 0 = none

@@ -263,6 +263,10 @@ class ProgramBuilder {
       }
     }
     out->set_block_count(static_cast<uint32_t>(program.block_size()) - out->first_block());
+    if (module_.flows == nullptr) return;
+    std::string& widths = *out->mutable_register_bits();
+    widths.resize(registers.size());
+    for (const auto& [name, at] : registers) widths[at - 1] = static_cast<char>(RegisterBits(name));
   }
 
   template <typename Number>
@@ -283,6 +287,7 @@ class ProgramBuilder {
     uint32_t flags = 0;
     if (from.opcode.is_volatile && !ours) flags |= v1::FLAG_VOLATILE;
     const bool last = i + 1 == node.instructions.size();
+    if (from.is_guarded) flags |= v1::FLAG_GUARDED;
     if (from.cannot_return || (last && function.dead_ends[index])) flags |= v1::FLAG_CANNOT_RETURN;
     if (function.hoistable[index][i]) flags |= v1::FLAG_HOISTABLE;
     if (from.opcode.space != v1::SPACE_NONE && !RecordsAddress(from, code_.by_number)) flags |= v1::FLAG_NO_ADDRESS;
@@ -406,6 +411,12 @@ class ProgramBuilder {
     program.set_local_bytes(static_cast<uint32_t>(local));
     program.set_static_shared_bytes(static_cast<uint32_t>(StaticSharedBytes()));
     program.set_ptx_sha256(code_.ptx_sha256);
+    // Of our own PTX the trace's header tells all this.
+    if (module_.flows == nullptr) return;
+    program.set_level(v1::LEVEL_PTX_GIVEN);
+    program.set_producer(module_.producer);
+    program.set_isa_version(module_.isa_version);
+    program.set_target(module_.target);
   }
 
   const CanonicalModule& module_;

@@ -87,6 +87,8 @@ struct CanonicalModule {
   std::vector<std::string> source_files;  // base names; Instruction.source_file counts from 1
   std::string compiler;                   // such as "clang 19.1.7", or "PTX 8.0"
   std::string target;                     // such as "sm_70"
+  std::string producer;                   // of text that came as PTX: who made it, if it says so, such as "NVVM 13.0"
+  std::string isa_version;                // likewise: of the instruction set, such as "8.0"
   std::vector<SourceLine> lines;          // of instruction number i at i - 1
   // Accesses that were made volatile so that the code generator keeps them where they are; the program's own are not
   // here.

@@ -209,4 +209,11 @@ uint32_t RegisterWords(std::string_view name) {
   return name.starts_with("%p") ? 0 : 1;
 }
 
+uint32_t RegisterBits(std::string_view name) {
+  if (name.starts_with("%p")) return 1;
+  if (name.starts_with("%rc")) return 8;
+  if (name.starts_with("%rs")) return 16;
+  return 32 * RegisterWords(name);
+}
+
 }  // namespace heddle::tracegen

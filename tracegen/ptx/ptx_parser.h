@@ -50,6 +50,8 @@ std::vector<std::string_view> RegistersOf(std::string_view operand);
 
 // 32-bit registers that a virtual register takes: 0 for predicates, 2 for 64-bit ones.
 uint32_t RegisterWords(std::string_view name);
+// Bits that it holds: 1 of a predicate; "%rs" has 16, "%rd" 64. "%rc" are those of 8 bits, which LLVM never prints.
+uint32_t RegisterBits(std::string_view name);
 
 }  // namespace heddle::tracegen
 

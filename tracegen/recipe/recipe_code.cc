@@ -1,5 +1,6 @@
 #include "tracegen/recipe/recipe_code.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include "tracegen/program/ptx_source/lower_module.h"
 #include "traces/base/sha256.h"
 #include "traces/base/status_macros.h"
+#include "traces/format/limits.h"
 
 namespace heddle::tracegen {
 
@@ -88,6 +90,7 @@ void RecipeCode::ResetVariables() const {
 
 void RecipeCode::Describe(trace::v1::FileHeader& header) const {
   header.set_abstraction_level("ptx");
+  if (canonical_->flows != nullptr) header.set_minor(std::max(header.minor(), trace::kGivenCodeMinorVersion));
   header.set_target(target_);
   header.set_compiler(canonical_->compiler);
   header.set_optimization(optimization_);

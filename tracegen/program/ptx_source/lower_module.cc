@@ -82,7 +82,8 @@ class ModuleLowering {
     HEDDLE_ASSIGN_OR_RETURN(machine_, MakeTargetMachine(kAnalysisTarget));
     canonical_.module->setTargetTriple(machine_->getTargetTriple().str());
     canonical_.module->setDataLayout(machine_->createDataLayout());
-    canonical_.compiler = absl::StrCat("PTX ", source_.version_major, ".", source_.version_minor);
+    canonical_.isa_version = absl::StrCat(source_.version_major, ".", source_.version_minor);
+    canonical_.compiler = absl::StrCat("PTX ", canonical_.isa_version);
     canonical_.target = source_.Architecture();
     return absl::OkStatus();
   }

@@ -6,13 +6,15 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "tracegen/program/device_calls.h"
 #include "tracegen/program/prepare.h"
 #include "tracegen/program/ptx_source/libdevice.h"
-#include "tracegen/program/ptx_source/lower_module.h"
+#include "tracegen/program/ptx_source/producer.h"
 #include "tracegen/ptx/opcode.h"
 #include "tracegen/ptx/syntax/link_modules.h"
 #include "tracegen/ptx/syntax/parse.h"
@@ -103,13 +105,16 @@ absl::StatusOr<PtxProgram> PtxProgram::Read(const std::vector<PtxText>& texts) {
   ptx::ModuleLinker linker(ExplainMissing);
   const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> digest(EVP_MD_CTX_new(), EVP_MD_CTX_free);
   EVP_DigestInit_ex(digest.get(), EVP_sha256(), nullptr);
+  std::set<std::string> producers;
   for (const PtxText& text : texts) {
     HEDDLE_ASSIGN_OR_RETURN(ptx::Module module, Parse(text));
     EVP_DigestUpdate(digest.get(), text.text.data(), text.text.size());
     linker.Add(text.name, std::move(module));
+    producers.insert(ProducerOf(text.text));
   }
   program.sha256_.resize(static_cast<size_t>(EVP_MD_get_size(EVP_sha256())));
   EVP_DigestFinal_ex(digest.get(), reinterpret_cast<unsigned char*>(program.sha256_.data()), nullptr);
+  program.producer_ = absl::StrJoin(producers, ", ");
   program.name_ = texts.size() == 1 ? texts[0].name : "PTX";
   absl::StatusOr<ptx::Module> linked = linker.Link();
   if (!linked.ok()) {
@@ -132,7 +137,13 @@ std::vector<std::string> PtxProgram::kernels() const {
 absl::StatusOr<CanonicalModule> PtxProgram::Declare() const { return DeclarePtx(module_, name_); }
 
 absl::StatusOr<CanonicalModule> PtxProgram::Lower() const {
-  return LowerPtx(module_, WantedFunctions(module_.functions.size(), true), name_, sha256_);
+  return Lower(WantedFunctions(module_.functions.size(), true));
+}
+
+absl::StatusOr<CanonicalModule> PtxProgram::Lower(const WantedFunctions& wanted) const {
+  HEDDLE_ASSIGN_OR_RETURN(CanonicalModule canonical, LowerPtx(module_, wanted, name_, sha256_));
+  canonical.producer = producer_;
+  return canonical;
 }
 
 absl::StatusOr<CanonicalModule> PtxProgram::LowerKernel(std::string_view kernel) const {
@@ -140,7 +151,7 @@ absl::StatusOr<CanonicalModule> PtxProgram::LowerKernel(std::string_view kernel)
   if (!index || !module_.functions[*index].is_kernel) {
     return absl::NotFoundError(absl::StrCat(name_, ": there is no kernel '", std::string(kernel), "'"));
   }
-  return LowerPtx(module_, ReachOf(module_, *index), name_, sha256_);
+  return Lower(ReachOf(module_, *index));
 }
 
 }  // namespace heddle::tracegen

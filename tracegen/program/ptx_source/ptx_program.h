@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "tracegen/program/ptx_source/lower_module.h"
 #include "tracegen/program/static_program.h"
 #include "tracegen/ptx/syntax/module.h"
 
@@ -43,10 +44,12 @@ class PtxProgram {
 
  private:
   PtxProgram() = default;
+  absl::StatusOr<CanonicalModule> Lower(const WantedFunctions& wanted) const;
 
   ptx::Module module_;
   std::string name_;
-  std::string sha256_;  // of the texts, one behind the other
+  std::string sha256_;    // of the texts, one behind the other
+  std::string producer_;  // of the texts
   bool takes_addresses_ = false;
 };
 

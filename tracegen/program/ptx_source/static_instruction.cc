@@ -60,7 +60,8 @@ std::string CanonicalName(const ptx::Function& function, uint32_t number) {
                      : type.bits == 128                     ? "%rq"
                      : type.bits == 64                      ? (type.name == "f64" ? "%fd" : "%rd")
                      : type.bits == 32                      ? (type.name == "f32" ? "%f" : "%r")
-                                                            : "%rs";
+                     : type.bits == 16                      ? "%rs"
+                                                            : "%rc";
   return absl::StrCat(kind, number);
 }
 
@@ -83,6 +84,7 @@ absl::StatusOr<FlowInstruction> StaticInstruction(const TextPlace& place, const 
   if (flow.opcode.op == v1::OP_UNKNOWN) flow.opcode.op = instruction.form->op;
   if (flow.opcode.op == v1::OP_UNKNOWN) return Error(place, instruction, "PTX instruction that is not known");
   flow.id = place.id;
+  flow.is_guarded = instruction.guard && instruction.opcode() != "bra";
   for (const ptx::Operand& operand : instruction.operands) {
     ForEachRegister(operand, [&](const ptx::Operand& at) {
       (at.written ? flow.dst : flow.src).push_back(CanonicalName(function, at.index));
@@ -113,6 +115,7 @@ FlowInstruction StaticCall(const TextPlace& place, const Instruction& call, cons
   flow.mnemonic = call.Mnemonic();
   flow.opcode = ClassifyOpcode(flow.mnemonic);
   flow.id = place.id;
+  flow.is_guarded = call.guard.has_value();
   AddCallRegisters(place, call, &flow);
   if (callee == nullptr) flow.src.push_back(CanonicalName(place.function, call.operands[1].index));
   if (call.guard) flow.src.push_back(CanonicalName(place.function, call.guard->index));
@@ -126,6 +129,7 @@ absl::StatusOr<FlowInstruction> StaticLibraryCall(const TextPlace& place, const 
   flow.mnemonic = absl::StrCat("call.", name);
   flow.opcode.has_result = false;
   flow.id = place.id;
+  flow.is_guarded = call.guard.has_value();
   AddCallRegisters(place, call, &flow);
   if (IsFailureCall(name)) {
     flow.opcode.op = v1::OP_EXIT;
