@@ -7,6 +7,7 @@
 #include "replay/engine/launch_simulation.h"
 #include "replay/stats/sm_check.h"
 #include "traces/base/status_macros.h"
+#include "traces/format/program/code_level.h"
 
 namespace heddle::replay {
 namespace {
@@ -122,6 +123,9 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
   HEDDLE_RETURN_IF_ERROR(memory_.EndLaunch(end_, result));
   result.set_launch(run_.launch.launch.id());
   result.set_kernel(run_.launch.program->name());
+  if (std::string code = trace::CodeInWords(run_.launch.program->proto()); !code.empty()) {
+    result.set_code(std::move(code));
+  }
   result.set_blocks(blocks_.count());
   result.set_threads(blocks_.count() * run_.launch.threads_per_block);
   result.set_blocks_per_sm(residency_);

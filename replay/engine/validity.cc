@@ -69,12 +69,14 @@ struct KernelValidity {
   uint32_t race_lines[2] = {};
   SomeLaunches memory;   // bytes that another order left otherwise
   SomeLaunches outside;  // reads outside allocations
+  uint32_t guards = 0;   // predicates of the program that decide, and are no branches
   uint32_t outside_line = 0;
   uint32_t lock_line = 0;
   uint32_t signal_line = 0;
 
   void Add(const trace::LaunchView& launch, const Certificate* certificate) {
     ++launches;
+    guards = std::max(guards, launch.program->guard_count());
     const trace::v1::LaunchEnd& totals = launch.totals;
     if (totals.blocks() != launch.grid_blocks) partial.Add(launch, totals.blocks(), launch.grid_blocks);
     const uint64_t waits = static_cast<uint64_t>(totals.wait_size()) + totals.waits_not_listed();
@@ -272,6 +274,16 @@ void AddOutsideReads(const std::map<std::string, KernelValidity>& kernels, std::
   }
 }
 
+void AddGuards(const std::map<std::string, KernelValidity>& kernels, std::vector<std::string>& notes) {
+  for (const auto& [name, kernel] : kernels) {
+    if (kernel.guards == 0) continue;
+    notes.push_back(
+        absl::StrCat(name, ": ", kernel.guards, " predicate", kernel.guards == 1 ? "" : "s",
+                     " of accesses, barriers or calls (@p) are replayed as short branches: a policy may part "
+                     "threads there, which a device keeps together"));
+  }
+}
+
 // What the trace says about its own end. An annotation has a line for everything that is missing; the first one tells
 // why, `heddle trace info` prints them all.
 void AddEarlyEnd(const trace::TraceReader& reader, std::vector<std::string>& notes) {
@@ -302,6 +314,7 @@ std::vector<std::string> ValidityNotes(const trace::TraceReader& reader,
   AddWaits(kernels, notes);
   AddWarpWaits(kernels, notes);
   AddOutsideReads(kernels, notes);
+  AddGuards(kernels, notes);
   uint64_t unrecorded = 0;
   for (const trace::LaunchView& launch : reader.launches()) unrecorded += !launch.launch.recorded();
   if (unrecorded != 0) {

@@ -14,6 +14,7 @@ std::string SourcePlace(const trace::v1::FileHeader& header, const trace::v1::In
 std::string InstructionText(const trace::v1::Instruction& instruction) {
   std::string text =
       instruction.mnemonic().empty() ? trace::v1::OpClass_Name(instruction.op()) : instruction.mnemonic();
+  if ((instruction.flags() & trace::v1::FLAG_GUARDED) != 0) text.insert(0, "@");
   const auto registers = [&](const google::protobuf::RepeatedField<uint32_t>& numbers) {
     for (uint32_t number : numbers) absl::StrAppend(&text, " %", number);
   };
@@ -37,7 +38,8 @@ std::string BlockEndText(const trace::Program& program, uint32_t number) {
   std::string text;
   switch (block.terminator) {
     case trace::v1::BRANCH_CONDITIONAL:
-      text = absl::StrCat("goes on at block ", block.successor, ", or at ", block.taken, " if the branch is taken");
+      text = absl::StrCat("goes on at block ", block.successor, ", or at ", block.taken,
+                          program.DecidesGuard(block) ? " if its guard is false" : " if the branch is taken");
       break;
     case trace::v1::BRANCH_WIDE:
       text = absl::StrCat("goes on at one of blocks ", absl::StrJoin(proto.successor(), ", "));

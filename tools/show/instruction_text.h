@@ -12,7 +12,8 @@ namespace heddle::tools {
 // "bfs.cu:12"; "-" if the trace does not tell.
 std::string SourcePlace(const trace::v1::FileHeader& header, const trace::v1::Instruction& instruction);
 
-// PTX opcode, then the registers: "ld.global.u32  %5 <- %3". Registers are numbers, as the trace has them.
+// PTX opcode, then the registers: "ld.global.u32  %5 <- %3". Registers are numbers, as the trace has them. An
+// instruction with a guard has an @ in front.
 std::string InstructionText(const trace::v1::Instruction& instruction);
 
 // How a basic block ends, with block numbers: "branches to 3, or to 5 if taken; threads meet again at 7; loop depth 1".

@@ -21,6 +21,7 @@
 #include "traces/base/status_macros.h"
 #include "traces/format/chunk/walk.h"
 #include "traces/format/columns/last_writers.h"
+#include "traces/format/program/code_level.h"
 #include "traces/format/program/kernel_name.h"
 
 namespace heddle::tools {
@@ -313,6 +314,9 @@ absl::Status DumpPrograms(const TraceReader& reader, const SelectedParts& parts,
     absl::StrAppend(&sink.text(), "program ", program.id(), " ", program.name(), ": ", program.instruction_count(),
                     " instructions, ", program.blocks().size(), " basic blocks, ", program.proto().register_count(),
                     " registers\n");
+    if (const std::string code = trace::CodeInWords(program.proto()); !code.empty()) {
+      absl::StrAppend(&sink.text(), " ", code, "\n");
+    }
     for (uint32_t b = 0; b < program.blocks().size(); ++b) {
       const trace::Block& block = program.block(b);
       const trace::v1::Function& function = program.proto().function(static_cast<int>(block.function));

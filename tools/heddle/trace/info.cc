@@ -21,6 +21,7 @@
 #include "tools/show/waits_report.h"
 #include "tools/show/writers_report.h"
 #include "traces/base/printable.h"
+#include "traces/format/program/code_level.h"
 #include "traces/format/program/kernel_name.h"
 
 namespace heddle::tools {
@@ -53,6 +54,24 @@ std::string PerInstruction(uint64_t bytes, uint64_t instructions) {
 
 // ------------------------------------------------------------------------------------------------------------- text
 
+// A line for each kind of code that did not come from the trace's own compiler, with the kernels that have it.
+std::string GivenCode(const TraceReader& reader) {
+  constexpr size_t kMostNamed = 5;
+  std::map<std::string, std::vector<std::string>> kernels;  // by what their code is
+  for (const trace::Program& program : reader.programs()) {
+    std::string code = trace::CodeInWords(program.proto());
+    if (!code.empty()) kernels[std::move(code)].push_back(trace::ShortKernelName(program.name()));
+  }
+  std::string text;
+  for (auto& [code, names] : kernels) {
+    const size_t more = names.size() - std::min(names.size(), kMostNamed);
+    names.resize(names.size() - more);
+    absl::StrAppend(&text, "Code         ", CutText(code, kMostInLine), ": ", absl::StrJoin(names, ", "),
+                    more == 0 ? "" : absl::StrCat(" and ", more, " more"), "\n");
+  }
+  return text;
+}
+
 std::string Header(const std::string& path, const TraceReader& reader, const TraceInfo& info) {
   const trace::v1::FileHeader& header = reader.header();
   std::string text = absl::StrCat(
@@ -70,6 +89,7 @@ std::string Header(const std::string& path, const TraceReader& reader, const Tra
   absl::StrAppend(
       &text, "Compiled     ",
       CutText(absl::StrCat(header.target(), ", ", header.compiler(), " ", header.optimization()), kMostInLine), "\n");
+  absl::StrAppend(&text, GivenCode(reader));
   absl::StrAppend(&text, "Warp width   ",
                   header.warp_width() == 0 ? "no kernel depends on it"
                                            : absl::StrCat(header.warp_width(), " is what shuffles and votes saw"),
@@ -126,6 +146,8 @@ std::vector<KernelSum> SumKernels(const TraceReader& reader, const TraceInfo& in
     sum.divergence.uniform_warps += divergence.uniform_warps;
     sum.divergence.warp_branches += divergence.warp_branches;
     sum.divergence.divergent_warp_branches += divergence.divergent_warp_branches;
+    sum.divergence.warp_guards += divergence.warp_guards;
+    sum.divergence.divergent_warp_guards += divergence.divergent_warp_guards;
     sum.divergence.distinct_paths += divergence.distinct_paths;
   }
   for (KernelSum& sum : sums) {
@@ -181,21 +203,34 @@ std::string Launches(const TraceReader& reader, const TraceInfo& info) {
 
 // By kernel, with the number of launches in front, or by launch, with its number.
 std::string Divergence(const TraceInfo& info, const std::vector<KernelSum>& kernels, bool per_launch) {
-  Table table({{per_launch ? "launch" : "launches"},
-               {"kernel", kLeft},
-               {"lane activity"},
-               {"warps"},
-               {"of one path"},
-               {"branches"},
-               {"divergent"},
-               {"distinct paths"}});
-  const auto add = [&table](uint64_t number, const std::string& kernel, uint64_t thread_instructions,
-                            const trace::DivergenceSummary& divergence) {
-    table.AddRow({absl::StrCat(number), kernel,
-                  thread_instructions == 0 ? "-" : absl::StrCat(Decimal(100 * divergence.lane_activity_bound, 1), " %"),
-                  WithThousands(divergence.warps), WithThousands(divergence.uniform_warps),
-                  WithThousands(divergence.warp_branches), WithThousands(divergence.divergent_warp_branches),
-                  WithThousands(divergence.distinct_paths)});
+  const bool guards =
+      std::ranges::any_of(info.launches, [](const LaunchInfo& launch) { return launch.divergence.warp_guards != 0; });
+  std::vector<Table::Column> columns = {{per_launch ? "launch" : "launches"},
+                                        {"kernel", kLeft},
+                                        {"lane activity"},
+                                        {"warps"},
+                                        {"of one path"},
+                                        {"branches"},
+                                        {"divergent"},
+                                        {"distinct paths"}};
+  if (guards) columns.insert(columns.end(), {{"guards"}, {"that divide"}});
+  Table table(columns);
+  const auto add = [&table, guards](uint64_t number, const std::string& kernel, uint64_t thread_instructions,
+                                    const trace::DivergenceSummary& divergence) {
+    std::vector<std::string> cells = {
+        absl::StrCat(number),
+        kernel,
+        thread_instructions == 0 ? "-" : absl::StrCat(Decimal(100 * divergence.lane_activity_bound, 1), " %"),
+        WithThousands(divergence.warps),
+        WithThousands(divergence.uniform_warps),
+        WithThousands(divergence.warp_branches),
+        WithThousands(divergence.divergent_warp_branches),
+        WithThousands(divergence.distinct_paths)};
+    if (guards) {
+      cells.push_back(WithThousands(divergence.warp_guards));
+      cells.push_back(WithThousands(divergence.divergent_warp_guards));
+    }
+    table.AddRow(std::move(cells));
   };
   if (per_launch) {
     for (const LaunchInfo& launch : info.launches) {
@@ -211,7 +246,7 @@ std::string Divergence(const TraceInfo& info, const std::vector<KernelSum>& kern
       "\nDivergence in static warps of 32 threads (lane activity: the most that any reconvergence of these warps can "
       "reach;\n"
       "branches: pairs of a warp and a branch that it runs; divergent: its threads do not always decide alike)\n",
-      table.Text(2));
+      guards ? "(guards: the same of predicates before accesses, barriers and calls)\n" : "", table.Text(2));
 }
 
 // What the bytes are spent on, over all launches of a kernel.
@@ -335,6 +370,17 @@ Json LaunchJson(const TraceReader& reader, size_t index, const LaunchInfo& launc
                         {"warp_branches", divergence.warp_branches},
                         {"divergent_warp_branches", divergence.divergent_warp_branches},
                         {"distinct_paths", divergence.distinct_paths}};
+  if (view.program->uses_guards()) {
+    json["divergence"]["warp_guards"] = divergence.warp_guards;
+    json["divergence"]["divergent_warp_guards"] = divergence.divergent_warp_guards;
+  }
+  if (const trace::v1::KernelProgram& program = view.program->proto();
+      program.level() != trace::v1::LEVEL_PTX_COMPILED) {
+    json["code"] = {{"level", trace::v1::CodeLevel_Name(program.level())},
+                    {"producer", program.producer()},
+                    {"isa_version", program.isa_version()},
+                    {"target", program.target()}};
+  }
   if (launch.thread_instructions != 0) json["divergence"]["lane_activity_bound"] = 100 * divergence.lane_activity_bound;
   if (view.launch.resident_blocks() != 0) json["resident_blocks"] = view.launch.resident_blocks();
   if (view.totals.wait_size() != 0) {
