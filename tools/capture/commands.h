@@ -30,8 +30,8 @@ int VirtualBlocksCommand(int argc, char** argv);
 // heddle-capture --emit-ptx RECIPE: writes the PTX of a recipe's kernels, which can be the source of another recipe.
 int EmitPtxCommand(int argc, char** argv);
 
-// heddle-capture --constants FILE: prints bytes and name of each __constant__ variable in device code (LLVM bitcode),
-// one per line, for heddle-nvcc.
+// heddle-capture --constants FILE: prints bytes and name of each __constant__ variable in device code, LLVM bitcode
+// or PTX, one per line, for heddle-nvcc.
 int ConstantsCommand(const std::string& path);
 
 // Prints "heddle-capture: LINE" on standard error; what acts on a terminal instead of being seen becomes escapes.

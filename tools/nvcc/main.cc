@@ -105,7 +105,7 @@ class Build {
   std::vector<std::string> IncludedFiles(const CudaSource& source, const Command& compile);
   int CompileOrExplain(const CudaSource& source, const Command& compile);
   void ExplainFailure(const CudaSource& source, const Command& compile);
-  int CheckConstants(const CudaSource& source, const std::string& bitcode);
+  int CheckConstants(const CudaSource& source, const std::string& code, const std::vector<std::string>& files);
   int RestoreDependencies(const CudaSource& source, const std::string& output);
   std::string ObjectName(const std::string& input) const;
   int MakeLibrary(const std::vector<std::string>& objects);
@@ -170,7 +170,9 @@ int Build::MakeBitcode(const CudaSource& source, const std::string& stem, const 
   if (int status = CompileOrExplain(source, DeviceCommand(options_, places_, source, bitcode)); status != 0) {
     return status;
   }
-  if (int status = CheckConstants(source, bitcode); status != 0) return status;
+  const std::string rule = ReadFile(bitcode + ".d").value_or("");
+  const std::vector<std::string> files = FilesOfProgram(NamesOfRule(rule), places_.headers);
+  if (int status = CheckConstants(source, bitcode, files); status != 0) return status;
   if (options_.dry_run) return 0;
   const std::optional<std::string> code = ReadFile(bitcode);
   if (!code) return Fail(bitcode + ": cannot read this file");
@@ -187,6 +189,7 @@ int Build::MakeVendorPtx(const CudaSource& source, const std::string& stem, cons
   if (options_.dry_run) return 0;
   std::optional<std::string> ptx = ReadFile(made);
   if (!ptx) return Fail(made + ": cannot read this file");
+  if (int status = CheckConstants(source, made, {source.path}); status != 0) return status;
   if (HasVendorStatics(*ptx)) {
     const std::string probe = stem + ".mark.cu";
     std::ofstream(probe) << kMarkSource;
@@ -256,18 +259,17 @@ int Build::CompileOrExplain(const CudaSource& source, const Command& compile) {
 
 // A device has 64 KiB of constant memory. The sizes are in the device code, which only heddle-capture can read: it is
 // asked for sources that say __constant__ at all.
-int Build::CheckConstants(const CudaSource& source, const std::string& bitcode) {
+int Build::CheckConstants(const CudaSource& source, const std::string& code, const std::vector<std::string>& files) {
   constexpr uint64_t kBytes = 64 << 10;
   if (options_.dry_run || places_.device_program.empty()) return 0;
   std::vector<std::pair<std::string, std::string>> texts;  // of files that say __constant__
-  const std::string rule = ReadFile(bitcode + ".d").value_or("");
-  for (const std::string& file : FilesOfProgram(NamesOfRule(rule), places_.headers)) {
+  for (const std::string& file : files) {
     const std::string& path = file == source.text_path ? source.path : file;
     std::string text = ReadFile(path).value_or("");
     if (text.find("__constant__") != std::string::npos) texts.emplace_back(path, std::move(text));
   }
   std::string list;
-  if (texts.empty() || RunQuietly({places_.device_program, "--constants", bitcode}, &list) != 0) return 0;
+  if (texts.empty() || RunQuietly({places_.device_program, "--constants", code}, &list) != 0) return 0;
   uint64_t total = 0, largest = 0;
   std::string name, variable;
   std::istringstream lines(list);

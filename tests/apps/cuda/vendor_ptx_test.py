@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Programs whose device code is the PTX of the user's own nvcc (heddle-nvcc --ptx-from nvcc) print what those of clang do,
-natively and captured. Without an nvcc it is skipped (exit status 77), but for what says that there is none.
+"""Programs whose device code is the PTX of the user's own nvcc (heddle-nvcc --ptx-from nvcc) print what those of
+clang do, natively and captured. Without an nvcc it is skipped (exit status 77), but for what says that there is none.
 """
 import os
 import pathlib
@@ -130,7 +130,8 @@ class VendorPtx(unittest.TestCase):
         self.assertIn(".visible .entry k(", (self.work / "k.ptx").read_text())
         self.build("k.cubin", "--ptx-from", "nvcc", "-cubin", "k.cu")
         (self.work / "load.cu").write_text(
-            "#include <cuda.h>\n#include <stdio.h>\nint main(int n, char** files) {\n  cuInit(0);\n  CUcontext context;\n"
+            "#include <cuda.h>\n#include <stdio.h>\nint main(int n, char** files) {\n  cuInit(0);\n"
+            "  CUcontext context;\n"
             "  cuCtxCreate(&context, 0, 0);\n  for (int i = 1; i < n; ++i) {\n    CUmodule m;\n    CUfunction k;\n"
             "    int* p;\n    cudaMallocManaged(&p, 4);\n    void* a[] = {&p};\n"
             '    if (cuModuleLoad(&m, files[i]) || cuModuleGetFunction(&k, m, "k") ||\n'
@@ -139,6 +140,15 @@ class VendorPtx(unittest.TestCase):
         )
         self.build("load", "load.cu")
         self.assertEqual(self.run_program("./load", "k.ptx", "k.cubin"), "3\n3\n")
+
+    def test_constant_memory_has_64_kib(self):
+        (self.work / "big.cu").write_text(
+            "__constant__ int small[16];\n__constant__ int big[17000];\n"
+            "__global__ void k(int* p) { *p = big[*p] + small[*p]; }\n"
+        )
+        done = nvcc("--ptx-from", "nvcc", "-c", "big.cu", folder=self.work)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("big.cu:2: __constant__ variables take 68064 bytes, of which 'big' takes 68000", done.stderr)
 
     def test_errors_are_those_of_nvcc(self):
         (self.work / "wrong.cu").write_text("__global__ void k(int* p) { *p = nothing; }\n")
