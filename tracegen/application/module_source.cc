@@ -11,6 +11,7 @@
 #include "tracegen/application/fat_binary.h"
 #include "tracegen/frontend/bitcode.h"
 #include "tracegen/program/compiled/canonicalize.h"
+#include "tracegen/program/compiled/part_ptx.h"
 #include "tracegen/program/device_calls.h"
 #include "tracegen/program/prepare.h"
 #include "tracegen/program/ptx_source/ptx_program.h"
@@ -109,8 +110,7 @@ absl::StatusOr<std::string> PtxOfBitcode(const std::vector<device::ModuleImage>&
   auto context = std::make_unique<llvm::LLVMContext>();
   HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module, LinkBitcode(parts, options.name, *context));
   const std::string target = options.target.empty() ? kDefaultTarget : options.target;
-  HEDDLE_ASSIGN_OR_RETURN(const CanonicalModule canonical, Canonicalize(std::move(context), std::move(module), target));
-  return SourcePtx(canonical);
+  return PtxOfPart(std::move(context), std::move(module), target);
 }
 
 absl::StatusOr<std::unique_ptr<ModuleSource>> FromPtx(const std::vector<device::ModuleImage>& images,

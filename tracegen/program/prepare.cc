@@ -67,7 +67,7 @@ absl::Status CheckCall(llvm::CallInst& call) {
   const llvm::StringRef name = callee->getName();
   const std::string_view text(name.data(), name.size());
   if (MathMicroOps(text) || SystemCallMicroOps(text) || IsFailureCall(name)) return absl::OkStatus();
-  if (TranslateImageCall(call)) return absl::OkStatus();
+  if (TranslateImageCall(call) || callee->getParent()->getModuleFlag(kPartFlag) != nullptr) return absl::OkStatus();
   return RefuseAt(call, ExplainUndefined(name));
 }
 
@@ -336,7 +336,10 @@ bool IsFailureCall(llvm::StringRef name) { return name == "__assertfail"; }
 
 absl::Status PrepareModule(llvm::Module& module) {
   const std::vector<llvm::Function*> kernels = KernelsOf(module);
-  if (kernels.empty()) return absl::InvalidArgumentError("there is no kernel (__global__ or __kernel function)");
+  const bool is_part = module.getModuleFlag(kPartFlag) != nullptr;
+  if (kernels.empty() && !is_part) {
+    return absl::InvalidArgumentError("there is no kernel (__global__ or __kernel function)");
+  }
   for (const char* name : {"llvm.used", "llvm.compiler.used", "llvm.global_ctors", "llvm.global_dtors"}) {
     if (llvm::GlobalVariable* variable = module.getNamedGlobal(name)) variable->eraseFromParent();
   }
@@ -352,7 +355,7 @@ absl::Status PrepareModule(llvm::Module& module) {
   // Device variables stay visible: the host finds them by name (constant memory).
   llvm::internalizeModule(module, [&](const llvm::GlobalValue& value) {
     if (auto* function = llvm::dyn_cast<llvm::Function>(&value)) {
-      return std::find(kernels.begin(), kernels.end(), function) != kernels.end();
+      return is_part || std::find(kernels.begin(), kernels.end(), function) != kernels.end();
     }
     return true;
   });

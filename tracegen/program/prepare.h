@@ -24,6 +24,10 @@ bool IsUnreachableMark(const llvm::Instruction& instruction);
 // Only `kernel` stays one; the others become functions that nobody calls.
 void KeepKernel(llvm::Module& module, const std::string& kernel);
 
+// A flag of a module that is a part of a program: other parts may call its functions, and define those that it only
+// declares.
+inline constexpr char kPartFlag[] = "heddle.part";
+
 // True for functions that end the run when called: assertion failure.
 bool IsFailureCall(llvm::StringRef name);
 

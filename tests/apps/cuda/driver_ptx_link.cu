@@ -120,38 +120,48 @@ static void RunLinked() {
   DRIVER(cuMemFree(out));
 }
 
-// A kernel of PTX that names a variable of device code of heddle-nvcc.
+// A kernel of PTX that calls a function and names a variable of device code of heddle-nvcc; and the other way round.
 static void LinkWithOwnCode() {
-  static char text[] =
+  static char kernel_text[] =
       ".version 7.0\n.target sm_70\n.address_size 64\n.extern .global .u32 seven;\n"
-      ".visible .entry k(.param .u64 out)\n{\n.reg .b32 %r<2>;\n.reg .b64 %rd<2>;\nld.param.u64 %rd0, [out];\n"
-      "ld.global.u32 %r0, [seven];\nst.global.u32 [%rd0], %r0;\nret;\n}\n";
-  Link link;
-  DRIVER(link.Add(text, "reader.ptx"));
-  DRIVER(cuLinkAddFile(link.state, CU_JIT_INPUT_CUBIN, "driver_link_function_module.cubin", 0, NULL, NULL));
-  DRIVER(cuLinkAddFile(link.state, CU_JIT_INPUT_CUBIN, "driver_link_module.cubin", 0, NULL, NULL));
-  DRIVER(cuLinkComplete(link.state, &link.image, NULL));
+      ".extern .func (.param .b32 r) _Z9Transformi(.param .b32 x);\n"
+      ".visible .entry k(.param .u64 out)\n{\n.reg .b32 %r<3>;\n.reg .b64 %rd<2>;\n.param .b32 a, b;\n"
+      "ld.param.u64 %rd0, [out];\nld.global.u32 %r0, [seven];\nst.param.b32 [a], 30;\n"
+      "call (b), _Z9Transformi, (a);\nld.param.b32 %r1, [b];\nadd.u32 %r0, %r0, %r1;\n"
+      "st.global.u32 [%rd0], %r0;\nret;\n}\n";
+  static char function_text[] =
+      ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .u32 seven = 5;\n"
+      ".visible .func (.param .b32 r) _Z9Transformi(.param .b32 x)\n{\n.reg .b32 %r<2>;\nld.param.b32 %r0, [x];\n"
+      "add.u32 %r0, %r0, 1;\nst.param.b32 [r], %r0;\nret;\n}\n";
   CUmodule module;
   CUfunction kernel;
   CUdeviceptr out;
-  DRIVER(cuModuleLoadData(&module, link.image));
-  DRIVER(cuModuleGetFunction(&kernel, module, "k"));
-  DRIVER(cuMemAlloc(&out, sizeof(int)));
+  int host[32];
+  DRIVER(cuMemAlloc(&out, sizeof(host)));
   void* arguments[] = {&out};
+  {
+    Link link;
+    DRIVER(link.Add(kernel_text, "kernel.ptx"));
+    DRIVER(cuLinkAddFile(link.state, CU_JIT_INPUT_CUBIN, "driver_link_function_module.cubin", 0, NULL, NULL));
+    DRIVER(cuLinkComplete(link.state, &link.image, NULL));
+    DRIVER(cuModuleLoadData(&module, link.image));
+  }
+  DRIVER(cuModuleGetFunction(&kernel, module, "k"));
   DRIVER(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL));
-  int host = 0;
-  DRIVER(cuMemcpyDtoH(&host, out, sizeof(host)));
-  EXPECT(host == 7);
-  // A kernel of the other code, beside it.
+  DRIVER(cuMemcpyDtoH(host, out, sizeof(host)));
+  EXPECT(host[0] == 37);
+  DRIVER(cuModuleUnload(module));
+  {
+    Link link;
+    DRIVER(cuLinkAddFile(link.state, CU_JIT_INPUT_CUBIN, "driver_link_module.cubin", 0, NULL, NULL));
+    DRIVER(link.Add(function_text, "function.ptx"));
+    DRIVER(cuLinkComplete(link.state, &link.image, NULL));
+    DRIVER(cuModuleLoadData(&module, link.image));
+  }
   DRIVER(cuModuleGetFunction(&kernel, module, "Apply"));
-  CUdeviceptr numbers;
-  int many[32];
-  DRIVER(cuMemAlloc(&numbers, sizeof(many)));
-  arguments[0] = &numbers;
   DRIVER(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, arguments, NULL));
-  DRIVER(cuMemcpyDtoH(many, numbers, sizeof(many)));
-  for (int i = 0; i < 32; ++i) EXPECT(many[i] == i * 7 + 1);
-  DRIVER(cuMemFree(numbers));
+  DRIVER(cuMemcpyDtoH(host, out, sizeof(host)));
+  for (int i = 0; i < 32; ++i) EXPECT(host[i] == (i + 1) * 5 + 1);
   DRIVER(cuModuleUnload(module));
   DRIVER(cuMemFree(out));
 }

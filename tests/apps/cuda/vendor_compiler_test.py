@@ -75,7 +75,9 @@ def link_programs(nvcc, folder):
     run(HEDDLE_NVCC, folder / "program.o", "-o", folder / "program")
     told = run(folder / "program", wanted=None)
     check("a program", told.returncode == 0 and told.stdout == "thread 3 of 64\n0 wrong, no error\n", told)
-    captured = run(BIN / "heddle", "capture", "--quiet", "-o", folder / "b.htrace", "--", folder / "program", wanted=None)
+    captured = run(
+        BIN / "heddle", "capture", "--quiet", "-o", folder / "b.htrace", "--", folder / "program", wanted=None
+    )
     check("a capture of it", captured.returncode == 0 and captured.stdout == told.stdout, captured)
     # Relocatable device code, which is linked when it is loaded.
     objects = [folder / "part_one.o", folder / "part_two.o"]

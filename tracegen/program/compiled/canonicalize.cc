@@ -8,8 +8,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "llvm/Config/llvm-config.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -17,6 +15,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "tracegen/program/code_index.h"
 #include "tracegen/program/codegen.h"
+#include "tracegen/program/compiled/error_collector.h"
 #include "tracegen/program/compiled/inline_ptx.h"
 #include "tracegen/program/flow.h"
 #include "tracegen/program/link.h"
@@ -27,23 +26,6 @@
 
 namespace heddle::tracegen {
 namespace {
-
-// Keeps the first error that LLVM reports instead of printing it.
-class ErrorCollector : public llvm::DiagnosticHandler {
- public:
-  explicit ErrorCollector(std::string* first) : first_(first) {}
-  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
-    if (info.getSeverity() == llvm::DS_Error && first_->empty()) {
-      llvm::raw_string_ostream stream(*first_);
-      llvm::DiagnosticPrinterRawOStream printer(stream);
-      info.print(printer);
-    }
-    return true;
-  }
-
- private:
-  std::string* first_;
-};
 
 // Lets the code generator keep an access where the program has it. False if there is nothing to change.
 bool MakeVolatile(CanonicalModule& canonical, uint32_t number, llvm::Instruction* instruction) {
