@@ -18,12 +18,11 @@
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Target/TargetMachine.h"
 #include "tracegen/frontend/bitcode.h"
 #include "tracegen/frontend/device_arguments.h"
 #include "tracegen/frontend/device_headers.h"
 #include "tracegen/frontend/runtime_compilation_options.h"
-#include "tracegen/program/codegen.h"
+#include "tracegen/program/part_ptx.h"
 #include "tracegen/program/prepare.h"
 #include "tracegen/program/static_program.h"
 #include "tracegen/runtime/cuda/device_code.h"
@@ -98,7 +97,6 @@ class Compilation {
   absl::Status MakeCode();
   void TakeNames(llvm::Module& module);
   std::string Image(const std::string& bitcode) const;
-  absl::StatusOr<std::string> PlainPtx(const std::string& bitcode) const;
   // The folder that headers given as text seem to be in. It does not exist.
   std::string HeaderFolder() const { return directory_.File("headers"); }
   void Log(absl::string_view messages);
@@ -207,14 +205,6 @@ std::string Compilation::Image(const std::string& bitcode) const {
   return absl::StrCat(absl::string_view(reinterpret_cast<const char*>(&header), sizeof(header)), text, bitcode);
 }
 
-absl::StatusOr<std::string> Compilation::PlainPtx(const std::string& bitcode) const {
-  llvm::LLVMContext context;
-  HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module, ReadBitcode(bitcode, name_, context));
-  HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine, MakeTargetMachine(options_.target));
-  HEDDLE_RETURN_IF_ERROR(RunIrPasses(*module, *machine));
-  return EmitPtx(*module, *machine);
-}
-
 absl::Status Compilation::MakeCode() {
   auto context = std::make_unique<llvm::LLVMContext>();
   HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module,
@@ -230,7 +220,9 @@ absl::Status Compilation::MakeCode() {
       return absl::OkStatus();
     }
   }
-  HEDDLE_ASSIGN_OR_RETURN(reply_->ptx, PlainPtx(bitcode));
+  auto again = std::make_unique<llvm::LLVMContext>();  // the first one belongs to a module that has been changed
+  HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> part, ReadBitcode(bitcode, name_, *again));
+  HEDDLE_ASSIGN_OR_RETURN(reply_->ptx, PtxOfPart(std::move(again), std::move(part), options_.target));
   return absl::OkStatus();
 }
 

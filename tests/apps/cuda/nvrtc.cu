@@ -115,6 +115,46 @@ int RunImage(const void* image, const char* multiply, const char* areas, const c
   return 0;
 }
 
+// Two programs, the first of which calls a function of the second, linked from their texts or their images.
+int LinkAndRun(bool texts) {
+  const char* sources[] = {
+      "__device__ int Twice(int x);\nextern \"C\" __global__ void Call(int* p) { *p = Twice(*p) + 1; }\n",
+      "__device__ int Twice(int x) { return 2 * x; }\n"};
+  CUlinkState state;
+  DRIVER(cuLinkCreate(0, nullptr, nullptr, &state));
+  std::vector<char> codes[2];
+  for (int i = 0; i < 2; ++i) {
+    nvrtcProgram program;
+    NVRTC(nvrtcCreateProgram(&program, sources[i], i == 0 ? "caller.cu" : "callee.cu", 0, nullptr, nullptr));
+    const char* options[] = {"-arch=sm_70", "--relocatable-device-code=true"};
+    NVRTC(nvrtcCompileProgram(program, 2, options));
+    size_t bytes = 0;
+    NVRTC(texts ? nvrtcGetPTXSize(program, &bytes) : nvrtcGetCUBINSize(program, &bytes));
+    codes[i].resize(bytes);
+    NVRTC(texts ? nvrtcGetPTX(program, codes[i].data()) : nvrtcGetCUBIN(program, codes[i].data()));
+    DRIVER(cuLinkAddData(state, texts ? CU_JIT_INPUT_PTX : CU_JIT_INPUT_CUBIN, codes[i].data(), bytes, "part", 0,
+                         nullptr, nullptr));
+    NVRTC(nvrtcDestroyProgram(&program));
+  }
+  void* image = nullptr;
+  DRIVER(cuLinkComplete(state, &image, nullptr));
+  CUmodule module;
+  DRIVER(cuModuleLoadData(&module, image));
+  DRIVER(cuLinkDestroy(state));
+  CUfunction call;
+  DRIVER(cuModuleGetFunction(&call, module, "Call"));
+  CUdeviceptr number;
+  DRIVER(cuMemAlloc(&number, sizeof(int)));
+  DRIVER(cuMemsetD32(number, 20, 1));
+  void* arguments[] = {&number};
+  DRIVER(cuLaunchKernel(call, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+  int result = 0;
+  DRIVER(cuMemcpyDtoH(&result, number, sizeof(int)));
+  EXPECT(result == 41);
+  DRIVER(cuMemFree(number));
+  return 0;
+}
+
 int main() {
   int major = 0, minor = 0, count = 0;
   NVRTC(nvrtcVersion(&major, &minor));
@@ -167,6 +207,9 @@ int main() {
   EXPECT(RunImage(ptx.data(), multiply, areas, offset, calls) == 0);
   NVRTC(nvrtcDestroyProgram(&program));
   EXPECT(nvrtcDestroyProgram(&program) == NVRTC_ERROR_INVALID_PROGRAM);
+
+  LinkAndRun(false);
+  LinkAndRun(true);
 
   std::string log = Failure("__global__ void f(int* p) {\n  *p = undeclared;\n}\n", {}, NVRTC_ERROR_COMPILATION);
   EXPECT(Has(log, "wrong.cu:2:") && Has(log, "undeclared"));

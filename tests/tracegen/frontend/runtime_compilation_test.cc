@@ -121,6 +121,20 @@ TEST(RuntimeCompilation, RelocatableCodeKeepsWhatOthersDefine) {
   EXPECT_FALSE(compiled.image.empty());
 }
 
+// What LLVM cannot make PTX of is an error, too.
+TEST(RuntimeCompilation, SourcesThatTheCodeGeneratorRefuses) {
+  device::CompiledCuda compiled;
+  for (const char* source :
+       {"__global__ void k(int* p) { asm(\"bad %0 %1;\" : \"=q\"(*p)); }\n",
+        "__global__ void k() { asm volatile(\"no.such.instruction;\"); }\n",
+        "extern __device__ int other(int);\n__global__ void k(int* p) { *p = other(*p); }\n",
+        "__global__ void k(int* p, int n) { int* a = (int*)__builtin_alloca(n); a[p[0]] = 1; *p = a[p[1]]; }\n"}) {
+    compiled = {};
+    const device::Result result = Compile(source, {}, &compiled);
+    EXPECT_TRUE(result.ok() ? !compiled.ptx.empty() : !compiled.log.empty()) << source;
+  }
+}
+
 // Nothing that a source does takes for ever, or all of the memory.
 TEST(RuntimeCompilation, EndlessSourcesEnd) {
   const auto start = std::chrono::steady_clock::now();
