@@ -3,8 +3,8 @@
 // What the program gets, and why:
 // * PTX is text for people and for cuModuleLoadData. It is printed from the canonical code, as `heddle capture
 //   --emit-ptx` does, so that a kernel that is loaded from it has the instructions, decisions and addresses that it has
-//   when it is compiled beforehand. Code without a canonical form, as it is to be linked or holds something that capture
-//   refuses, is printed as a part of a program: what is wrong is told where it is loaded.
+//   when it is compiled beforehand. Code without a canonical form, as it is to be linked or holds something that
+//   capture refuses, is printed as a part of a program: what is wrong is told where it is loaded.
 // * The image (nvrtcGetCUBIN) is what heddle-nvcc -cubin makes: bitcode behind lines of text. It links with objects of
 //   heddle-nvcc -rdc=true, and what a trace says of such a kernel does not depend on when it was compiled.
 #ifndef HEDDLE_TRACEGEN_FRONTEND_RUNTIME_COMPILATION_H_
