@@ -181,8 +181,7 @@ class Refusals(unittest.TestCase):
 
     def test_returns_in_inline_ptx(self):
         self.refused_by_launch(
-            "__global__ void Kernel(int* out) {\n"
-            '  asm volatile("add.s32 %0, %0, 1;\\n ret;" : "+r"(out[0]));\n}\n',
+            "__global__ void Kernel(int* out) {\n" '  asm volatile("add.s32 %0, %0, 1;\\n ret;" : "+r"(out[0]));\n}\n',
             "x.cu:2: inline PTX",
             "PTX line 2: a return within a statement",
         )

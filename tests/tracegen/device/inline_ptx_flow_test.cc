@@ -123,6 +123,24 @@ __global__ void k(int* out) {
                         Values({1, 2, 3, 4, 1, 3, 6, 10}), " } }\n"));
 }
 
+// The other threads of the block wait in a loop that the statement has, for what the last one writes.
+TEST_F(InlinePtxFlowTest, ALoopThatWaits) {
+  Succeeds(R"(
+__global__ void k(int* out) {
+  int t = threadIdx.x, value;
+  if (t == 63) {
+    asm volatile("st.global.s32 [%0+4], 7; st.release.gpu.global.s32 [%0], 1;" :: "l"(out) : "memory");
+  } else if (t >= 32) {
+    return;
+  } else {
+    asm volatile("{ .reg .pred p; .reg .b32 f; AGAIN: ld.acquire.gpu.global.s32 f, [%1]; setp.eq.s32 p, f, 0;\n"
+                 "@p bra AGAIN; ld.global.s32 %0, [%1+4]; }" : "=r"(value) : "l"(out) : "memory");
+    if (t < 2) out[2 + t] = value + t;
+  }
+})",
+           IntRecipe(1, 64, {1, 7, 7, 8}));
+}
+
 TEST_F(InlinePtxFlowTest, VariablesOfAStatement) {
   Succeeds(R"(
 __global__ void k(int* out) {
@@ -280,6 +298,14 @@ TEST_F(InlinePtxFlowTest, WhatIsNotKnownIsRefusedWithItsLine) {
     Fails(absl::StrCat("__global__ void k(int* out) {\n  asm volatile(\"", text, "\" : \"+r\"(out[0]));\n}"),
           IntRecipe(1, 1, {0}), {"kernel.cu:2", what});
   }
+}
+
+// Comments of a statement that read like the code generator's own are nothing but comments.
+TEST_F(InlinePtxFlowTest, CommentsDoNotMislead) {
+  Expect({{R"("add.u32 %0, %1, 1;\n// end inline asm\n// %%bb.0: // %%b0\n add.u32 %0, %0, 1; // { // callseq 7, 0\n"
+              : "=r"(r) : "r"(a))",
+           kA + 2},
+          {R"("add.u32 %0, %1, 1; // plain\n/* and\n over lines */ add.u32 %0, %0, 1;" : "=r"(r) : "r"(a))", kA + 2}});
 }
 
 // Text that is meant to do harm ends in bounded time with one printable line.

@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -18,6 +20,14 @@
 namespace heddle::tracegen {
 namespace {
 
+// Whether a comment of the text reads like one of the code generator's own, by which the text that it prints is read.
+bool Misleads(absl::string_view text) {
+  for (const absl::string_view mark : {"%bb.", "inline asm", "callseq "}) {
+    if (absl::StrContains(text, mark)) return true;
+  }
+  return false;
+}
+
 class Translation {
  public:
   explicit Translation(const std::string& target) {
@@ -26,12 +36,12 @@ class Translation {
 
   absl::Status Statement(llvm::CallInst& call) {
     HEDDLE_ASSIGN_OR_RETURN(const ptx::Module source, ReadInlinePtx(call));
-    if (!StaysAsWritten(source.functions[0])) {
+    const auto* assembly = llvm::cast<llvm::InlineAsm>(call.getCalledOperand());
+    if (!StaysAsWritten(source.functions[0]) || Misleads(assembly->getAsmString())) {
       HEDDLE_RETURN_IF_ERROR(CheckTarget(source.functions[0]));
       return CutInlinePtx(call, source);
     }
     // Libraries have the same statement many times.
-    const auto* assembly = llvm::cast<llvm::InlineAsm>(call.getCalledOperand());
     if (!tried_.emplace(assembly, call.getFunctionType()).second) return absl::OkStatus();
     return TryInlinePtx(call, source);
   }
