@@ -2,6 +2,7 @@
 import csv
 import io
 import json
+import shutil
 
 from heddle_command import SAMPLE, SAMPLES, CommandTest, heddle, heddle_on_a_terminal, main, results
 
@@ -100,6 +101,55 @@ class Characterise(CommandTest):
         self.assertEqual(len(lines), 2 + len(files))
         self.assertEqual({line.count("|") for line in lines}, {lines[0].count("|")})
         self.assertEqual(heddle("characterise", *files, "--jobs", 3).stdout, one.stdout)
+
+    def test_a_trace_compared_with_itself_differs_in_nothing(self):
+        for file in sorted(SAMPLES.glob("*.htrace")):
+            done = heddle("characterise", "--compare", file, file, "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            kernels = json.loads(done.stdout)["kernel"]
+            (row,) = table(file)
+            numbers = [kernel["number"] for kernel in kernels]
+            for number in (value for one in numbers for value in one.values()):
+                self.assertEqual(number.get("a"), number.get("b"))
+                self.assertEqual(number.get("difference", 0), 0)
+            # The kernels together are the trace.
+            for key, column in (("thread_instructions", "thread_instructions"), ("cycles", "cycles")):
+                self.assertEqual(sum(one[key]["a"] for one in numbers), int(row[column]))
+            self.assertEqual(sum(kernel["launches"] for kernel in kernels), int(row["launches"]))
+
+    def test_folders_are_compared_by_name(self):
+        a, b = self.folder / "a", self.folder / "b"
+        for folder, names in ((a, ("bfs", "mandelbrot")), (b, ("bfs", "reduction"))):
+            (folder / "deep").mkdir(parents=True)
+            for name in names:
+                shutil.copy(SAMPLES / f"{name}.htrace", folder / "deep")
+        done = heddle("characterise", "--compare", a, b, "--json", "--no-timing")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = json.loads(done.stdout)
+        self.assertEqual({kernel["trace"] for kernel in found["kernel"]}, {"deep/bfs"})
+        self.assertEqual(
+            [(part["trace"], part["only_in"]) for part in found["missing"]],
+            [("deep/mandelbrot", "a"), ("deep/reduction", "b")],
+        )
+        text = heddle("characterise", "--compare", a, b, "--no-timing").stdout
+        self.assertIn("Only A has trace deep/mandelbrot.", text)
+        self.assertNotIn("cycles", text)
+        rows = list(csv.DictReader(io.StringIO(heddle("characterise", "--compare", a, b, "--csv").stdout)))
+        self.assertIn("transactions", {row["number"] for row in rows})
+        self.assertEqual(
+            heddle("characterise", "--compare", a, b, "--csv", "--jobs", 3).stdout.count("\n"), len(rows) + 1
+        )
+
+    def test_what_cannot_be_compared_is_refused(self):
+        bfs, reduction = SAMPLES / "bfs.htrace", SAMPLES / "reduction.htrace"
+        self.assert_refused(1, "characterise", "--compare", bfs, reduction, says=["no kernel in common", "bfs"])
+        self.assert_refused(2, "characterise", "--compare", bfs, says=["--compare", "two"])
+        self.assert_refused(2, "characterise", bfs, bfs, "--json", says=["--json", "--compare"])
+        self.assert_refused(2, "characterise", "--compare", bfs, self.folder / "none.htrace", says=["none.htrace"])
+        empty = self.folder / "empty"
+        empty.mkdir()
+        self.assert_refused(1, "characterise", "--compare", SAMPLES, empty, says=["no trace of one name", "0 traces"])
+        self.assert_refused(1, "characterise", "--compare", SAMPLES, bfs, says=["samples"])
 
     def test_wrong_words_are_refused(self):
         self.assert_refused(2, "characterise", self.folder / "none.htrace", says=["none.htrace"])

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "traces/base/printable.h"
 
 namespace heddle::tools {
@@ -55,6 +56,22 @@ std::string Table::TextWithin(size_t width) const {
     } while (next < columns_.size() && used + 2 + widths[next] <= width);
     absl::StrAppend(&text, text.empty() ? "" : "\n", Text(0, shown, widths));
   }
+  return text;
+}
+
+std::string Table::Markdown() const {
+  std::string text;
+  const auto add_line = [&](const auto& cell) {
+    for (size_t c = 0; c < columns_.size(); ++c) {
+      absl::StrAppend(&text, c == 0 ? "| " : " | ",
+                      absl::StrReplaceAll(cell(c), {{"|", "\\|"}, {"`", "'"}, {"<", "&lt;"}, {"*", "\\*"}}));
+    }
+    text += " |\n";
+  };
+  add_line([&](size_t c) { return columns_[c].title; });
+  for (const Column& column : columns_) text += column.align == Align::kLeft ? "|---" : "|--:";
+  text += "|\n";
+  for (const auto& row : rows_) add_line([&](size_t c) { return row[c]; });
   return text;
 }
 

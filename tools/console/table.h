@@ -33,6 +33,8 @@ class Table {
   // Text in several tables one below the other, each as wide as `width` allows and with the first column. A table
   // has at least one more column, however wide that is.
   std::string TextWithin(size_t width) const;
+  // As a table of Markdown. What would act in one (| and ` and < and *) is made harmless.
+  std::string Markdown() const;
 
  private:
   std::vector<size_t> Widths() const;

@@ -5,8 +5,6 @@
 #include <set>
 
 #include "replay/analysis/limit_study.h"
-#include "replay/engine/replay.h"
-#include "replay/seams/types.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::tools {
@@ -15,41 +13,22 @@ namespace {
 using replay::LaunchLimits;
 using replay::LimitOptions;
 
-// Instructions of a block by what they are.
-void CountClasses(const trace::Program& program, const replay::BlockLimit& limit, Characterisation& to) {
-  const trace::Block& block = program.block(limit.block);
-  const uint64_t runs = limit.executions / block.count;  // a block runs from its first to its last instruction
-  for (trace::Pc pc = block.first; pc < block.first + block.count; ++pc) {
-    switch (program.instruction(pc).op()) {
-      case trace::v1::OP_LOAD:
-      case trace::v1::OP_STORE:
-      case trace::v1::OP_ATOMIC:
-      case trace::v1::OP_TEXTURE:
-        to.memory += runs;
-        break;
-      case trace::v1::OP_SFU:
-      case trace::v1::OP_FP_DIV:
-      case trace::v1::OP_INT_DIV:
-        to.special += runs;
-        break;
-      case trace::v1::OP_BRANCH:
-      case trace::v1::OP_CALL:
-      case trace::v1::OP_RETURN:
-      case trace::v1::OP_EXIT:
-        to.control += runs;
-        break;
-      case trace::v1::OP_BARRIER:
-        to.barriers += runs;
-        break;
-      default:
-        break;
-    }
-  }
-}
-
 // A launch's program, by the launch's id.
 const trace::Program& ProgramOf(const trace::TraceReader& reader, uint32_t launch) {
   return *reader.launches()[launch].program;
+}
+
+void CountInstructions(const trace::TraceReader& reader, const std::vector<LaunchLimits>& launches,
+                       Characterisation& to) {
+  using trace::v1::OpClass;
+  InstructionMix mix;
+  for (const LaunchLimits& launch : launches) {
+    for (const replay::BlockLimit& block : launch.blocks) mix.Add(ProgramOf(reader, launch.launch), block);
+  }
+  to.memory = mix[OpClass::OP_LOAD] + mix[OpClass::OP_STORE] + mix[OpClass::OP_ATOMIC] + mix[OpClass::OP_TEXTURE];
+  to.special = mix[OpClass::OP_SFU] + mix[OpClass::OP_FP_DIV] + mix[OpClass::OP_INT_DIV];
+  to.control = mix[OpClass::OP_BRANCH] + mix[OpClass::OP_CALL] + mix[OpClass::OP_RETURN] + mix[OpClass::OP_EXIT];
+  to.barriers = mix[OpClass::OP_BARRIER];
 }
 
 absl::Status StudyWidths(const trace::TraceReader& reader, const CharacterisationOptions& options,
@@ -64,53 +43,17 @@ absl::Status StudyWidths(const trace::TraceReader& reader, const Characterisatio
       width.issues += launch.pdom_issues;
       width.least_issues += launch.lane_activity_issues;
     }
-    if (to.widths.empty()) {
-      for (const LaunchLimits& launch : launches) {
-        for (const replay::BlockLimit& block : launch.blocks) CountClasses(ProgramOf(reader, launch.launch), block, to);
-      }
-    }
+    if (to.widths.empty()) CountInstructions(reader, launches, to);
     to.widths.push_back(width);
   }
   return absl::OkStatus();
 }
 
-void AddLaunch(const result::v1::LaunchResult& launch, const trace::Program& program, uint32_t threads_per_block,
-               const machine::v1::Machine& machine, CharacterisationTiming& to) {
-  to.cycles += launch.cycles();
-  to.warp_instructions += launch.warp_instructions();
-  for (const result::v1::InstructionCounters& one : launch.instruction_profile().instruction()) {
-    const auto pc = static_cast<trace::Pc>(one.pc() / replay::kInstructionBytes);
-    const trace::Block& block = program.block(program.block_of(pc));
-    const bool decides =
-        block.terminator == trace::v1::BRANCH_CONDITIONAL || block.terminator == trace::v1::BRANCH_WIDE;
-    if (decides && pc == block.first + block.count - 1) to.branches += one.issues();
-    to.splits += one.splits();
-    to.data_accesses += one.memory().data_accesses();
-    to.transactions += one.memory().transactions();
-  }
-  to.warp_cycles += launch.warp_cycles().total();
-  to.barrier_cycles += launch.warp_cycles().barrier();
-  const result::v1::WarpProgress& progress = launch.warp_progress();
-  for (const result::v1::WarpProgress::Divergence& divergence : progress.divergence()) {
-    if (divergence.above_per_cent() != 10 || !divergence.has_instruction_blocks()) continue;
-    to.unequal_blocks += divergence.instruction_blocks();
-    to.compared_blocks += launch.blocks();
-  }
-  const uint64_t per_sm = (launch.blocks() + machine.sms() - 1) / machine.sms();
-  to.resident_threads =
-      std::max(to.resident_threads, std::min<uint64_t>(launch.blocks_per_sm(), per_sm) * threads_per_block);
-}
-
 absl::Status Time(const trace::TraceReader& reader, const machine::v1::Machine& machine, Characterisation& to) {
-  replay::ReplayOptions options;
-  options.machine = machine;
-  options.metrics.per_instruction = true;
-  const auto results = replay::Replay(reader, {replay::Configuration{}}, options);
-  if (!results.ok()) return results.status();
+  HEDDLE_ASSIGN_OR_RETURN(const std::vector<result::v1::LaunchResult> launches, TimeLaunches(reader, machine));
   CharacterisationTiming& timing = to.timing.emplace();
-  for (const result::v1::LaunchResult& launch : results->front().launch()) {
-    const trace::LaunchView& view = reader.launches()[launch.launch()];
-    AddLaunch(launch, *view.program, view.threads_per_block, machine, timing);
+  for (const result::v1::LaunchResult& launch : launches) {
+    timing.Add(launch, reader.launches()[launch.launch()], machine);
   }
   return absl::OkStatus();
 }

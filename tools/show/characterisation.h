@@ -9,24 +9,10 @@
 
 #include "absl/status/statusor.h"
 #include "proto/machine.pb.h"
+#include "tools/show/launch_study.h"
 #include "traces/format/read/reader.h"
 
 namespace heddle::tools {
-
-// One replay on a machine, with PDOM and loose round-robin.
-struct CharacterisationTiming {
-  uint64_t cycles = 0;
-  uint64_t warp_instructions = 0;
-  uint64_t branches = 0;          // conditional or wide ones, by warps
-  uint64_t splits = 0;            // of those, times that a warp's threads went on to different places
-  uint64_t data_accesses = 0;     // warp-instructions to global, local or texture memory
-  uint64_t transactions = 0;      // of those, after coalescing
-  uint64_t warp_cycles = 0;       // from dispatch to the retirement of the block, summed over warps
-  uint64_t barrier_cycles = 0;    // of those, waiting at a barrier or fence
-  uint64_t unequal_blocks = 0;    // blocks whose warps' instructions differ by more than a tenth of the least
-  uint64_t compared_blocks = 0;   // blocks with a value for that
-  uint64_t resident_threads = 0;  // per SM: the most of any launch, as its grid and the machine allow
-};
 
 // Of all recorded launches of one trace together. Instructions are PTX's; counts are of thread-instructions unless said
 // otherwise.
