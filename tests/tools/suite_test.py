@@ -193,6 +193,22 @@ class BadInput(SuiteTest):
         self.assertEqual(rows["scale"]["state"], "RIGHT")
         self.assertEqual(list(self.suite("--only", "^sc")), ["scale"])
 
+    def test_programs_that_were_not_asked_for_stay_in_the_corpus(self):
+        text = self.file.read_text()
+        program = text[text.index("program {") :]
+        self.file.write_text(text + program.replace('name: "scale"', 'name: "again"'))
+        self.suite()
+        self.suite("--only", "again")
+        listed = heddle("corpus", "list", self.result["corpus"]).stdout
+        self.assertIn("traces/scale.tiny.htrace", listed)
+        self.assertIn("traces/again.tiny.htrace", listed)
+        self.file.write_text(
+            text.replace('value: "64"', 'value: "32"', 1) + program.replace('name: "scale"', 'name: "again"')
+        )
+        self.suite("--only", "again")
+        listed = heddle("corpus", "list", self.result["corpus"]).stdout
+        self.assertNotIn("traces/scale.tiny.htrace", listed, "it is not what the suite says now")
+
     def test_requests_that_nothing_can_be_run_for(self):
         run = lambda *words: heddle("suite", "run", *words, "-o", self.folder / "out")
         for arguments, message in (

@@ -2,6 +2,9 @@
 
 #include <google/protobuf/text_format.h>
 
+#include <filesystem>
+#include <system_error>
+
 #include "absl/strings/str_cat.h"
 #include "tools/inputs/trace_file.h"
 #include "tools/study/sweep/folder.h"
@@ -10,12 +13,17 @@ namespace heddle::tools::suite {
 
 namespace v1 = ::heddle::suite::v1;
 
-std::string ResultStore::PathOf(const v1::ProgramResult& result) const {
-  return absl::StrCat(output_, "/results/", result.program(), ".", result.size(), ".textproto");
+std::string ResultStore::PathOf(const std::string& program, const std::string& size) const {
+  return absl::StrCat(output_, "/results/", program, ".", size, ".textproto");
+}
+
+bool ResultStore::IsThere(const std::string& program, const std::string& size) const {
+  std::error_code error;
+  return std::filesystem::exists(PathOf(program, size), error);
 }
 
 std::optional<v1::ProgramResult> ResultStore::Find(const v1::ProgramResult& prepared) const {
-  const absl::StatusOr<std::string> text = sweep::ReadWholeFile(PathOf(prepared));
+  const absl::StatusOr<std::string> text = sweep::ReadWholeFile(PathOf(prepared.program(), prepared.size()));
   v1::ProgramResult kept;
   if (!text.ok() || !google::protobuf::TextFormat::ParseFromString(*text, &kept)) return std::nullopt;
   if (kept.key() != prepared.key() || kept.key().empty() || kept.trace().empty()) return std::nullopt;
@@ -27,7 +35,7 @@ std::optional<v1::ProgramResult> ResultStore::Find(const v1::ProgramResult& prep
 absl::Status ResultStore::Keep(const v1::ProgramResult& result) const {
   std::string text;
   google::protobuf::TextFormat::PrintToString(result, &text);
-  const std::string path = PathOf(result);
+  const std::string path = PathOf(result.program(), result.size());
   return sweep::WriteDurably(path, path + ".new", text);
 }
 

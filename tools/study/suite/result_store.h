@@ -19,10 +19,12 @@ class ResultStore {
   // The result that was made from the same things as `prepared`, whose key says which, and whose trace is still there
   // as it was. Nothing if there is none: what was not recorded is tried again, for its reason may be gone.
   std::optional<::heddle::suite::v1::ProgramResult> Find(const ::heddle::suite::v1::ProgramResult& prepared) const;
+  // Whether there is a result of the program in this size, from whatever.
+  bool IsThere(const std::string& program, const std::string& size) const;
   absl::Status Keep(const ::heddle::suite::v1::ProgramResult& result) const;
 
  private:
-  std::string PathOf(const ::heddle::suite::v1::ProgramResult& result) const;
+  std::string PathOf(const std::string& program, const std::string& size) const;
 
   std::string output_;
 };

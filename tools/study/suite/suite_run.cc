@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -161,18 +162,29 @@ class Runner {
   absl::Status kept_;
 };
 
-// A new corpus of the traces whose programs were right, in the place of the one before.
+// The result of a program that this call was not asked for, if an earlier one has recorded it from the same things.
+std::optional<v1::ProgramResult> Earlier(const SuiteContext& context, const v1::Program& program) {
+  const ResultStore store(context.output);
+  if (!store.IsThere(program.name(), context.size)) return std::nullopt;
+  const v1::ProgramResult prepared = ProgramRun(context, program).Prepare();
+  if (prepared.state() == v1::SKIPPED) return std::nullopt;
+  return store.Find(prepared);
+}
+
+// A new corpus of all traces whose programs were right, in the place of the one before.
 absl::Status MakeCorpus(const SuiteContext& context, const SuiteRequest& request, v1::SuiteResult& result) {
   const std::string folder = absl::StrCat(context.output, "/corpus");
   std::error_code error;
   fs::remove_all(folder, error);
   std::vector<corpus::AddRequest> adds;
-  for (const v1::ProgramResult& row : result.program()) {
-    if (row.state() != v1::RIGHT) continue;
-    const auto program = std::ranges::find(context.suite.program(), row.program(), &v1::Program::name);
+  for (const v1::Program& program : context.suite.program()) {
+    const auto row = std::ranges::find(result.program(), program.name(), &v1::ProgramResult::program);
+    const std::optional<v1::ProgramResult> recorded =
+        row != result.program().end() ? std::optional(*row) : Earlier(context, program);
+    if (!recorded.has_value() || recorded->state() != v1::RIGHT) continue;
     corpus::AddRequest& add = adds.emplace_back();
-    add.files = {absl::StrCat(context.output, "/", row.trace())};
-    add.license = program->trace_license();
+    add.files = {absl::StrCat(context.output, "/", recorded->trace())};
+    add.license = program.trace_license();
   }
   if (adds.empty()) return absl::OkStatus();
   corpus::Crate::About about = request.about;

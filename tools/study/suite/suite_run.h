@@ -27,10 +27,10 @@ struct SuiteRequest {
 };
 
 // Runs every program that is asked for, `jobs` at once, in the order of the suite, and puts the traces whose programs
-// were right into a corpus. Results are in the suite's order; those of programs that an earlier call has recorded from
-// the same sources, inputs, text and capture are taken as they are. After an interruption the rest is NOT_RUN, and
-// there is no corpus. An error for a request that nothing can be run for: no sources, a wrong expression, no capture, a
-// folder that cannot be written, another run with the same output.
+// were right into a corpus, with those of earlier calls that still hold. Results are in the suite's order; those of
+// programs that an earlier call has recorded from the same sources, inputs, text and capture are taken as they are.
+// After an interruption the rest is NOT_RUN, and there is no corpus. An error for a request that nothing can be run
+// for: no sources, a wrong expression, no capture, a folder that cannot be written, another run with the same output.
 absl::StatusOr<::heddle::suite::v1::SuiteResult> RunSuite(const SuiteRequest& request);
 
 }  // namespace heddle::tools::suite
