@@ -46,7 +46,8 @@ class StatementFunction {
     HEDDLE_RETURN_IF_ERROR(CheckInstructions(source_.functions[0]));
     PtxVariables variables(source_, module_);
     HEDDLE_RETURN_IF_ERROR(variables.Declare());
-    PlaceTable places(source_, "asm");
+    PlaceTable places(source_);
+    places.BeginText("asm");
     HEDDLE_ASSIGN_OR_RETURN(const Layout layout, LayOut(source_, source_.functions[0], places));
     const ModuleContext context{source_, module_, variables, {function_}, purpose};
     HEDDLE_RETURN_IF_ERROR(LowerFunction(context, 0, layout, nullptr, &links_));
