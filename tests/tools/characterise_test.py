@@ -149,7 +149,7 @@ class Characterise(CommandTest):
         empty = self.folder / "empty"
         empty.mkdir()
         self.assert_refused(1, "characterise", "--compare", SAMPLES, empty, says=["no trace of one name", "0 traces"])
-        self.assert_refused(1, "characterise", "--compare", SAMPLES, bfs, says=["samples"])
+        self.assert_refused(2, "characterise", "--compare", SAMPLES, bfs, says=["is a folder, not a trace"])
 
     def test_wrong_words_are_refused(self):
         self.assert_refused(2, "characterise", self.folder / "none.htrace", says=["none.htrace"])
