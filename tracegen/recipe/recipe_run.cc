@@ -227,7 +227,9 @@ class RecipeRun {
   absl::Status OpenWriter() {
     trace::v1::FileHeader header;
     header.set_producer(Producer());
-    if (options_.certify != 0 || options_.lockstep) header.set_minor(trace::kCertificateMinorVersion);
+    if (options_.certify != 0 || options_.lockstep || resident_blocks_ > 1) {
+      header.set_minor(trace::kCertificateMinorVersion);
+    }
     for (const trace::v1::AddressWindow& window : DeviceMemory::Windows()) *header.add_window() = window;
     (*header.mutable_provenance())["recipe_sha256"] = HexSha256(recipe_.text);
     code_->Describe(header);
@@ -235,7 +237,6 @@ class RecipeRun {
       (*header.mutable_provenance())["resident_blocks"] = absl::StrCat(resident_blocks_);
     }
     if (options_.allow_bounds) (*header.mutable_provenance())["bounds"] = "reads allowed";
-    if (header.provenance().contains("resident_blocks")) header.set_minor(trace::kCertificateMinorVersion);
     HEDDLE_ASSIGN_OR_RETURN(auto writer,
                             trace::TraceWriter::Create(options_.output, std::move(header), WriterOptions()));
     writer_ = std::move(writer);

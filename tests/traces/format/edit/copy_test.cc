@@ -9,6 +9,7 @@
 #include "tests/traces/program_builder.h"
 #include "traces/format/edit/block_slices.h"
 #include "traces/format/edit/compare.h"
+#include "traces/format/limits.h"
 #include "traces/format/read/check.h"
 
 namespace heddle::trace {
