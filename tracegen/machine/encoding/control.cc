@@ -1,0 +1,64 @@
+#include "tracegen/machine/encoding/control.h"
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace heddle::tracegen::machine {
+namespace {
+
+// Where the field begins in the 128 bits, and how many bits it has. Volta and all after it that we know: the top of
+// the upper word.
+struct Layout {
+  uint32_t begin;  // of the packed field, in bits
+};
+
+constexpr uint32_t kStallBits = 4;
+constexpr uint32_t kYieldAt = 4;
+constexpr uint32_t kWriteAt = 5;
+constexpr uint32_t kReadAt = 8;
+constexpr uint32_t kMaskAt = 11;
+constexpr uint32_t kReuseAt = 17;
+constexpr uint32_t kAllBits = 21;
+
+constexpr Layout LayoutOf(Architecture architecture) {
+  switch (architecture) {
+    case Architecture::kSm75:
+    case Architecture::kSm80:
+    case Architecture::kSm86:
+    case Architecture::kSm90:
+      return {.begin = 105};
+  }
+  return {.begin = 105};
+}
+
+constexpr uint32_t Field(uint32_t packed, uint32_t at, uint32_t bits) { return (packed >> at) & ((1u << bits) - 1); }
+
+}  // namespace
+
+uint32_t Control::Packed() const {
+  // The bit is stored the other way round: 0 yields.
+  return stall | (yield ? 0u : 1u) << kYieldAt | uint32_t{write_barrier} << kWriteAt |
+         uint32_t{read_barrier} << kReadAt | uint32_t{wait_mask} << kMaskAt | uint32_t{reuse} << kReuseAt;
+}
+
+absl::StatusOr<Control> DecodeControl(Architecture architecture, const Encoding& code) {
+  const uint32_t packed =
+      static_cast<uint32_t>(code[1] >> (LayoutOf(architecture).begin - 64)) & ((1u << kAllBits) - 1);
+  Control control;
+  control.stall = static_cast<uint8_t>(Field(packed, 0, kStallBits));
+  control.yield = Field(packed, kYieldAt, 1) == 0;
+  control.write_barrier = static_cast<uint8_t>(Field(packed, kWriteAt, 3));
+  control.read_barrier = static_cast<uint8_t>(Field(packed, kReadAt, 3));
+  control.wait_mask = static_cast<uint8_t>(Field(packed, kMaskAt, 6));
+  control.reuse = static_cast<uint8_t>(Field(packed, kReuseAt, 4));
+  for (const uint8_t barrier : {control.write_barrier, control.read_barrier}) {
+    if (barrier == 6) {
+      return absl::InvalidArgumentError(absl::StrCat("control bits name barrier ", int{barrier}, ", where ",
+                                                     ArchitectureName(architecture),
+                                                     " has 0 to 5: the encoding is not the one we know"));
+    }
+  }
+  return control;
+}
+
+}  // namespace heddle::tracegen::machine

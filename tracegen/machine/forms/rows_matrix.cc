@@ -1,0 +1,54 @@
+#include "tracegen/machine/forms/rows.h"
+
+namespace heddle::tracegen::machine {
+namespace {
+
+using namespace ::heddle::trace::v1;  // NOLINT: classes of instructions
+using enum Meaning;
+using enum Latency;
+
+constexpr std::string_view kFloat = "Floating Point Instructions";
+constexpr std::string_view kInteger = "Integer Instructions";
+constexpr std::string_view kLoadStore = "Load/Store Instructions";
+constexpr std::string_view kUniform = "Uniform Datapath Instructions";
+
+// How many registers A, B and C take is as the PTX manual says of the shape, for the fragments are the same.
+constexpr Form kRows[] = {
+    {"HMMA", "1688 F32 BF16?", "d:4 s:2 s s:4", OP_TENSOR, kEither, kRegisters, kFloat},
+    {"HMMA", "1688 F16", "d:2 s:2 s s:2", OP_TENSOR, kEither, kRegisters, kFloat},
+    {"HMMA", "1688 F32 TF32", "d:4 s:4 s:2 s:4", OP_TENSOR, kEither, kRegisters, kFloat},
+    {"HMMA", "16816 F32 BF16?", "d:4 s:4 s:2 s:4", OP_TENSOR, kEither, kRegisters, kFloat},
+    {"HMMA", "16816 F16", "d:2 s:4 s:2 s:2", OP_TENSOR, kEither, kRegisters, kFloat},
+    {"IMMA", "8816 U8|S8 U8|S8 SAT?", "d:2 s s s:2", OP_TENSOR, kEither, kRegisters, kInteger},
+    {"IMMA", "16832 U8|S8 U8|S8 SAT?", "d:4 s:4 s:2 s:4", OP_TENSOR, kEither, kRegisters, kInteger},
+    {"BMMA", "168256 AND|XOR POPC", "d:4 s:4 s:2 s:4", OP_TENSOR, kEither, kRegisters, kInteger},
+    {"LDSM", "16 M88|MT88", "d m", OP_LOAD, kVariable, kRegisters, kLoadStore},
+    {"LDSM", "16 M88|MT88 2", "d:2 m", OP_LOAD, kVariable, kRegisters, kLoadStore},
+    {"LDSM", "16 M88|MT88 4", "d:4 m", OP_LOAD, kVariable, kRegisters, kLoadStore},
+    {"STSM", "16 M88|MT88", "m s", OP_STORE, kVariable, kRegisters, kLoadStore},
+    {"STSM", "16 M88|MT88 2", "m s:2", OP_STORE, kVariable, kRegisters, kLoadStore},
+    {"STSM", "16 M88|MT88 4", "m s:4", OP_STORE, kVariable, kRegisters, kLoadStore},
+
+    // Copies from global to shared memory without registers in between, and what waits for them.
+    {"LDGSTS", "E BYPASS? $prefetch? 64|128? ZFILL?", "m m? q?", OP_LOAD, kVariable, kRegisters, kLoadStore},
+    {"LDGDEPBAR", "", "", OP_FENCE, kVariable, kRegisters, kLoadStore},
+    {"ARRIVES", "LDGSTSBAR 64 TRANSCNT?", "m", OP_FENCE, kVariable, kRegisters, kLoadStore},
+    {"ACQBULK", "", "", OP_FENCE, kFixed, kRegisters, kLoadStore},
+    {"FENCE", "VIEW ASYNC S?", "", OP_FENCE, kFixed, kRegisters, kLoadStore},
+    {"UCGABAR_ARV", "", "", OP_BARRIER, kFixed, kRegisters, kUniform},
+    {"UCGABAR_WAIT", "", "", OP_BARRIER, kFixed, kRegisters, kUniform},
+    {"UTMACMDFLUSH", "", "", OP_FENCE, kVariable, kRegisters, kUniform},
+
+    // Which registers these take is not known yet.
+    {"SYNCS", "PHASECHK TRANS64 TRYWAIT?", "x", OP_BARRIER, kVariable, kNamed, kLoadStore},
+    {"SYNCS", "ARRIVE TRANS64 RED? A0T1|A1T0|A1T1", "x", OP_BARRIER, kVariable, kNamed, kLoadStore},
+    {"SYNCS", "CCTL IV", "x", OP_BARRIER, kVariable, kNamed, kLoadStore},
+    {"SYNCS", "EXCH 64", "x", OP_BARRIER, kVariable, kNamed, kLoadStore},
+    {"UBLKCP", "S G", "x", OP_LOAD, kVariable, kNamed, kUniform},
+};
+
+}  // namespace
+
+std::span<const Form> MatrixRows() { return kRows; }
+
+}  // namespace heddle::tracegen::machine
