@@ -168,7 +168,10 @@ class FunctionCheck {
     }
     for (const uint32_t reg : instruction.dst) mine.written[reg] |= write;
     if (control.read_barrier != Control::kNoBarrier) {
-      for (const uint32_t reg : instruction.src) mine.read[reg] |= static_cast<uint8_t>(1u << control.read_barrier);
+      for (const uint32_t reg : instruction.src) {
+        if (function_.registers[reg - 1].file != RegisterFile::kGeneral) continue;
+        mine.read[reg] |= static_cast<uint8_t>(1u << control.read_barrier);
+      }
     }
     if (tell) report_.variable_checked += instruction.dst.size() + instruction.src.size();
   }

@@ -21,7 +21,8 @@ struct DependenceReport {
 
 // The rules, along every path within a function:
 //  * who reads or overwrites a register that an instruction of variable latency writes waits for its write barrier;
-//  * who overwrites a register that such an instruction reads late waits for its read barrier;
+//  * who overwrites a general register that such an instruction reads late waits for its read barrier (predicates and
+//    uniform registers are read when it issues);
 //  * an instruction of variable latency without a barrier is covered by the next one of its unit that sets one, and
 //  units
 //    keep the order of their own reads and writes;
