@@ -1,5 +1,5 @@
-// Linking of device code while a program runs, and libraries of it: the part of cuda.h (which includes it) with cuLink and
-// cuLibrary.
+// Linking of device code while a program runs, and libraries of it: the part of cuda.h (which includes it) with cuLink
+// and cuLibrary.
 #ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_DRIVER_LINK_H_
 #define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_DRIVER_LINK_H_
 
@@ -30,7 +30,8 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path,
 CUresult cuLinkComplete(CUlinkState state, void** image, size_t* bytes);
 CUresult cuLinkDestroy(CUlinkState state);
 
-// A library is a module that belongs to no context. Its kernels may be launched, and asked for attributes, as functions.
+// A library is a module that belongs to no context. Its kernels may be launched, and asked for attributes, as
+// functions.
 typedef struct CUlib_st* CUlibrary;
 typedef struct CUkern_st* CUkernel;
 typedef enum CUlibraryOption_enum {
