@@ -6,28 +6,18 @@ skipped (exit status 77).
 """
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools"))
+from nvcc_ptx import find_nvcc  # noqa: E402
 
 SKIPPED = 77
 HERE = pathlib.Path(__file__).resolve().parent / "vendor_compiler"
 BIN = pathlib.Path(os.environ["HEDDLE_BIN"]).resolve()
 HEDDLE_NVCC = BIN / "heddle-nvcc"
 failures = []
-
-
-def find_nvcc():
-    folders = [os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
-    candidates = [shutil.which("nvcc")] + [str(pathlib.Path(f) / "bin" / "nvcc") for f in folders if f]
-    for candidate in candidates:
-        if candidate is None or not os.access(candidate, os.X_OK):
-            continue
-        told = subprocess.run([candidate, "--version"], capture_output=True, text=True)
-        if "NVIDIA" in told.stdout:  # not heddle-nvcc under another name
-            return candidate
-    return None
 
 
 def run(*command, wanted=0):
