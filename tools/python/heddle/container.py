@@ -151,7 +151,10 @@ class Trace:
         return records
 
     def _record(self, frame, kind, place=0):
-        record = self._records(frame)[place]
+        records = self._records(frame)
+        if place >= len(records):
+            raise TraceError(f"{self._name}: frame {frame}: does not hold the {kind} record that belongs here")
+        record = records[place]
         ordinal = (self._ordinals[frame] if self._ordinals else frame) + place
         if record.ordinal != ordinal or record.WhichOneof("kind") != kind:
             raise TraceError(f"{self._name}: frame {frame}: does not hold the {kind} record that belongs here")
