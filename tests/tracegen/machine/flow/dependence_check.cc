@@ -26,8 +26,15 @@ Unit UnitOf(const ProgramInstruction& instruction) {
   }
 }
 
-// In place of a barrier: the producer set none, so a later one of its unit has to.
+// In place of a barrier: the producer set none, so a later one of its unit and kind has to. Loads of shared memory do
+// not come behind earlier loads of global memory: each kind covers its own.
+constexpr uint8_t kUnprotectedShared = 1u << 6;
 constexpr uint8_t kUnprotected = 1u << 7;
+
+uint8_t UnprotectedMark(const ProgramInstruction& instruction) {
+  const bool is_shared = instruction.space == trace::v1::SPACE_SHARED || instruction.text.opcode() == "SHFL";
+  return is_shared ? kUnprotectedShared : kUnprotected;
+}
 
 // By register: barriers that a later instruction has to wait for, as bits.
 struct UnitPending {
@@ -51,10 +58,10 @@ struct Pending {
       for (uint8_t& bits : unit.read) bits &= static_cast<uint8_t>(~mask);
     }
   }
-  // What the unit wrote without a barrier is there when this barrier is down.
-  void Protect(Unit unit, uint8_t barrier) {
+  // What the unit wrote with this mark, without a barrier, is there when this barrier is down.
+  void Protect(Unit unit, uint8_t mark, uint8_t barrier) {
     for (uint8_t& bits : units[unit].written) {
-      if ((bits & kUnprotected) != 0) bits = static_cast<uint8_t>((bits & ~kUnprotected) | barrier);
+      if ((bits & mark) != 0) bits = static_cast<uint8_t>((bits & ~mark) | barrier);
     }
   }
   bool Merge(const Pending& other) {
@@ -161,10 +168,10 @@ class FunctionCheck {
     }
     if (!is_variable) return;
     UnitPending& mine = pending->units[own];
-    uint8_t write = kUnprotected;
+    uint8_t write = UnprotectedMark(instruction);
     if (control.write_barrier != Control::kNoBarrier) {
+      pending->Protect(own, write, static_cast<uint8_t>(1u << control.write_barrier));
       write = static_cast<uint8_t>(1u << control.write_barrier);
-      pending->Protect(own, write);
     }
     for (const uint32_t reg : instruction.dst) mine.written[reg] |= write;
     if (control.read_barrier != Control::kNoBarrier) {
