@@ -140,9 +140,8 @@ TEST_P(ToolkitTest, ReadsAllKernels) {
     for (const ProgramInstruction& instruction : program->instructions) {
       with_lines += instruction.source_line != 0 && instruction.source_file != 0;
     }
-    // On sm_90 the assembler sets 3 cycles beside multiplications of 64 bits, whose words come and go one after the
-    // other.
-    CheckDependences(*program, GetParam() == Architecture::kSm90 ? 3 : 4, &report);
+    // On sm_90 the assembler sets 2 or 3 cycles beside IMAD.WIDE, which reads and writes its upper word later.
+    CheckDependences(*program, GetParam() == Architecture::kSm90 ? 2 : 4, &report);
   }
   EXPECT_GT(assembled, std::getenv("HEDDLE_MACHINE_PTX") != nullptr ? 0u : 50u);
   std::cout << ArchitectureName(GetParam()) << ": " << assembled << " modules, " << tally.instructions
