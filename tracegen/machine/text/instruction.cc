@@ -181,6 +181,7 @@ absl::StatusOr<Instruction> ParseInstruction(std::string_view guard, std::string
                                              std::string_view operands) {
   Instruction instruction;
   mnemonic = Stripped(mnemonic);
+  if (mnemonic.empty()) return absl::InvalidArgumentError("an instruction without an opcode");
   // The predicates that P2R reads stand among its operands in a listing, and in place of a guard in JSON.
   if (guard == "PR" && mnemonic == "P2R" && operands.find(',') != std::string_view::npos) {
     const std::string with_predicates = std::string(operands).insert(operands.find(','), ",PR");
