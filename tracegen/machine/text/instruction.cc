@@ -181,7 +181,6 @@ absl::StatusOr<Instruction> ParseInstruction(std::string_view guard, std::string
                                              std::string_view operands) {
   Instruction instruction;
   mnemonic = Stripped(mnemonic);
-  if (mnemonic.empty()) return absl::InvalidArgumentError("an instruction without an opcode");
   // The predicates that P2R reads stand among its operands in a listing, and in place of a guard in JSON.
   if (guard == "PR" && mnemonic == "P2R" && operands.find(',') != std::string_view::npos) {
     const std::string with_predicates = std::string(operands).insert(operands.find(','), ",PR");
@@ -190,6 +189,7 @@ absl::StatusOr<Instruction> ParseInstruction(std::string_view guard, std::string
   HEDDLE_ASSIGN_OR_RETURN(instruction.guard, ParseGuard(guard));
   std::vector<std::string> parts =
       absl::StrSplit(absl::string_view(mnemonic.data(), mnemonic.size()), absl::MaxSplits('.', kMostModifiers));
+  if (parts.empty()) parts.emplace_back();
   const std::string opcode = parts[0];
   parts.erase(parts.begin());
   instruction.modifiers = std::move(parts);

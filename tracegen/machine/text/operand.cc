@@ -307,13 +307,14 @@ absl::StatusOr<Operand> ParseOperand(std::string_view text) {
     operand.kind = Operand::Kind::kScoreboard;
     return operand;
   }
-  // `(.L_x_0) of a listing, or a name as it is.
-  std::string_view name = text;
-  if (name.starts_with("`(") && name.ends_with(")")) name = name.substr(2, name.size() - 3);
-  if (IsName(name)) {
+  if (IsName(text)) {
     operand.kind = Operand::Kind::kSymbol;
-    operand.text = std::string(name);
     return operand;
+  }
+  // `(.L_x_0) of a listing. A name that stands for something else without these signs is refused: it is printed so.
+  if (text.starts_with("`(") && text.ends_with(")") && IsName(text.substr(2, text.size() - 3))) {
+    absl::StatusOr<Operand> symbol = ParseOperand(text.substr(2, text.size() - 3));
+    if (symbol.ok() && symbol->kind == Operand::Kind::kSymbol) return symbol;
   }
   return absl::InvalidArgumentError(absl::StrCat("operand '", CutText(Printable(text), 80), "' is not known"));
 }

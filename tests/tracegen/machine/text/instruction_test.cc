@@ -110,8 +110,9 @@ TEST(MachineInstruction, JsonHasThePredicatesOfP2rInPlaceOfAGuard) {
 
 TEST(MachineInstruction, RefusesWhatIsNotKnown) {
   EXPECT_THAT(Refusal("FROB R1, R2"), HasSubstr("opcode 'FROB' is not known"));
-  EXPECT_THAT(Refusal("@P0"), HasSubstr("without an opcode"));
-  EXPECT_THAT(Refusal(""), HasSubstr("without an opcode"));
+  EXPECT_THAT(Refusal("@P0"), HasSubstr("opcode '' is not known"));
+  EXPECT_THAT(Refusal("CALL.REL.NOINC `(SNAN)"), HasSubstr("operand '`(SNAN)' is not known"));
+  EXPECT_THAT(Refusal("BRA `(SR_x)"), HasSubstr("operand '`(SR_x)' is not known"));
   EXPECT_THAT(Refusal("FROB R1, %%"), HasSubstr("opcode 'FROB' is not known"));
   EXPECT_THAT(Refusal("IADD3.SAT R1, R2, R3, R4"), HasSubstr("modifiers of 'IADD3.SAT' are not known"));
   EXPECT_THAT(Refusal("IADD3.X.X R1, R2, R3, R4"), HasSubstr("modifiers of 'IADD3.X.X' are not known"));
