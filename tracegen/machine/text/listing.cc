@@ -1,5 +1,7 @@
 // The text form of a disassembly: sections, labels, and instructions behind their offsets.
+#include <algorithm>
 #include <charconv>
+#include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -20,14 +22,33 @@ std::string_view Stripped(absl::string_view text) {
   return {stripped.data(), stripped.size()};
 }
 
+// What follows a directive such as ".section"; nothing if the line is something else, such as ".sectioninfo".
+std::optional<std::string_view> AfterDirective(std::string_view line, std::string_view directive) {
+  if (!line.starts_with(directive)) return {};
+  line.remove_prefix(directive.size());
+  if (line.empty() || !absl::ascii_isspace(line[0])) return {};
+  return Stripped(absl::string_view(line.data(), line.size()));
+}
+
+// "RET.REL.NODEC R12 `(walk)", "BRX R10 -0x1900": the listing has a blank where the JSON has a comma.
+std::string WithComma(std::string_view instruction) {
+  std::string text(instruction);
+  const size_t end = text.rfind(' ');
+  if (end == std::string::npos || text.find(',') != std::string::npos) return text;
+  const std::string_view before = Stripped(absl::string_view(text.data(), end));
+  const std::optional<Register> reg = ParseRegister(before.substr(before.rfind(' ') + 1));
+  if (reg && reg->file == RegisterFile::kGeneral) text[end] = ',';
+  return text;
+}
+
 class ListingReader {
  public:
   absl::Status Line(std::string_view line) {
     ++line_;
     line = Stripped(absl::string_view(line.data(), line.size()));
     if (line.starts_with("//") || line.empty()) return absl::OkStatus();
-    if (line.starts_with(".target")) return Target(line);
-    if (line.starts_with(".section")) return Section(line);
+    if (const auto name = AfterDirective(line, ".target")) return Target(*name);
+    if (const auto name = AfterDirective(line, ".section")) return Section(*name);
     if (line.starts_with("/*")) return Instruction(line);
     if (line.ends_with(":") && in_code_) labels_[std::string(line.substr(0, line.size() - 1))] = Offset();
     return absl::OkStatus();
@@ -48,16 +69,14 @@ class ListingReader {
     return in_code_ ? disassembly_.sections.back().instructions.size() * uint64_t{kInstructionBytes} : 0;
   }
 
-  absl::Status Target(std::string_view line) {
-    const std::string_view name = Stripped(absl::string_view(line.data() + 7, line.size() - 7));
+  absl::Status Target(std::string_view name) {
     HEDDLE_ASSIGN_OR_RETURN(disassembly_.architecture, ArchitectureOf(name));
     has_target_ = true;
     return absl::OkStatus();
   }
 
-  absl::Status Section(std::string_view line) {
+  absl::Status Section(std::string_view name) {
     HEDDLE_RETURN_IF_ERROR(EndSection());
-    std::string_view name = Stripped(absl::string_view(line.data() + 8, line.size() - 8));
     name = name.substr(0, name.find(','));
     in_code_ = name.starts_with(".text.");
     if (in_code_) disassembly_.sections.push_back({.function = std::string(name.substr(6)), .instructions = {}});
@@ -80,14 +99,10 @@ class ListingReader {
     line.remove_prefix(end + 2);
     end = line.find(';');
     if (end == std::string_view::npos) return Error("an instruction has no semicolon");
-    std::string text(line.substr(0, end));
     // "BRX R10 -0x1900 (*"..."*)": the list of targets is of no use, for the cubin has it.
-    if (const size_t targets = text.find("(*"); targets != std::string::npos) {
-      text.resize(targets);
-      const size_t number = text.find_last_not_of(' ');
-      const size_t blank = number == std::string::npos ? number : text.rfind(' ', number);
-      if (blank != std::string::npos && text.find(',') == std::string::npos) text[blank] = ',';
-    }
+    line = line.substr(0, end);
+    const std::string text =
+        WithComma(Stripped(absl::string_view(line.data(), std::min(line.size(), line.find("(*")))));
     absl::StatusOr<machine::Instruction> instruction = ParseInstruction(text);
     if (!instruction.ok()) {
       return absl::Status(instruction.status().code(),

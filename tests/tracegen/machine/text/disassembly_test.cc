@@ -64,6 +64,7 @@ constexpr char kListing[] = R"(
 	.target	sm_90
 //--------------------- .text.walk --------------------------
 	.section	.text.walk,"ax",@progbits
+	.sectioninfo	@"SHI_REGISTERS=8"
 walk:
 .text.walk:
         /*0000*/                   S2R R0, SR_TID.X ;    /* 0x0123456789abcdef */
@@ -75,6 +76,7 @@ walk:
 .L_x_2:
         /*0040*/                   CALL.REL.NOINC `(walk) ;
         /*0050*/                   EXIT ;
+        /*0060*/               @P1 RET.REL.NODEC R12 `(walk) ;
 	.section	.nv.info,"",@"SHT_CUDA_INFO"
         /*0000*/ 	.byte	0x04, 0x37
 )";
@@ -88,13 +90,13 @@ TEST(Disassembly, OfAListing) {
   std::vector<std::string> texts;
   for (const Instruction& instruction : read->sections[0].instructions) texts.push_back(InstructionText(instruction));
   EXPECT_THAT(texts, testing::ElementsAre("S2R R0, SR_TID.X", "@!P0 BRA 0x40", "BRA 0x10", "BRX R2, -0x40",
-                                          "CALL.REL.NOINC walk", "EXIT"));
+                                          "CALL.REL.NOINC walk", "EXIT", "@P1 RET.REL.NODEC R12, walk"));
 }
 
 TEST(Disassembly, RefusesDamagedListings) {
   EXPECT_THAT(Refusal(ReadListing("")), HasSubstr("there is no .target line"));
   EXPECT_THAT(Refusal(ReadListing(absl::StrReplaceAll(kListing, {{"0020", "0028"}}))),
-              HasSubstr("line 11: an instruction stands at '0028' instead of 0x20"));
+              HasSubstr("line 12: an instruction stands at '0028' instead of 0x20"));
   EXPECT_THAT(Refusal(ReadListing(absl::StrReplaceAll(kListing, {{".L_x_2:", ""}}))),
               HasSubstr("label .L_x_2 is nowhere"));
   EXPECT_THAT(Refusal(ReadListing(absl::StrReplaceAll(kListing, {{"EXIT ;", "EXIT"}}))), HasSubstr("no semicolon"));
