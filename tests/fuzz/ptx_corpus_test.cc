@@ -11,14 +11,14 @@ namespace heddle::tracegen::ptx {
 namespace {
 
 TEST(PtxCorpus, EveryFileIsRight) {
-  const std::vector<std::string> corpus = ReadCorpus(HEDDLE_PTX_CORPUS);
+  const std::vector<std::string> corpus = ReadCorpus(HEDDLE_CORPUS);
   EXPECT_GE(corpus.size(), 3u);
   for (const std::string& text : corpus) EXPECT_TRUE(ReadHostilePtx(text)) << text;
 }
 
 TEST(PtxCorpus, DamagedCopiesDoNoHarm) {
   constexpr int kCopies = 6000;
-  const int right = ReadDamagedCopies(ReadCorpus(HEDDLE_PTX_CORPUS), kCopies, ReadHostilePtx);
+  const int right = ReadDamagedCopies(ReadCorpus(HEDDLE_CORPUS), kCopies, ReadHostilePtx);
   // Some survive, most do not.
   EXPECT_GT(right, kCopies / 300);
   EXPECT_LT(right, kCopies / 2);
