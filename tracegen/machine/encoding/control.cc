@@ -6,12 +6,8 @@
 namespace heddle::tracegen::machine {
 namespace {
 
-// Where the field begins in the 128 bits, and how many bits it has. Volta and all after it that we know: the top of
-// the upper word.
-struct Layout {
-  uint32_t begin;  // of the packed field, in bits
-};
-
+// Where the packed field begins in the 128 bits, on all architectures that we read, and where its parts begin in it.
+constexpr uint32_t kControlAt = 105;
 constexpr uint32_t kStallBits = 4;
 constexpr uint32_t kYieldAt = 4;
 constexpr uint32_t kWriteAt = 5;
@@ -19,17 +15,6 @@ constexpr uint32_t kReadAt = 8;
 constexpr uint32_t kMaskAt = 11;
 constexpr uint32_t kReuseAt = 17;
 constexpr uint32_t kAllBits = 21;
-
-constexpr Layout LayoutOf(Architecture architecture) {
-  switch (architecture) {
-    case Architecture::kSm75:
-    case Architecture::kSm80:
-    case Architecture::kSm86:
-    case Architecture::kSm90:
-      return {.begin = 105};
-  }
-  return {.begin = 105};
-}
 
 constexpr uint32_t Field(uint32_t packed, uint32_t at, uint32_t bits) { return (packed >> at) & ((1u << bits) - 1); }
 
@@ -42,8 +27,7 @@ uint32_t Control::Packed() const {
 }
 
 absl::StatusOr<Control> DecodeControl(Architecture architecture, const Encoding& code) {
-  const uint32_t packed =
-      static_cast<uint32_t>(code[1] >> (LayoutOf(architecture).begin - 64)) & ((1u << kAllBits) - 1);
+  const uint32_t packed = Field(static_cast<uint32_t>(code[1] >> (kControlAt - 64)), 0, kAllBits);
   Control control;
   control.stall = static_cast<uint8_t>(Field(packed, 0, kStallBits));
   control.yield = Field(packed, kYieldAt, 1) == 0;
