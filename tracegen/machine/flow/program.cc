@@ -65,13 +65,6 @@ class Builder {
       steps_.push_back(std::move(steps));
     }
     NameFunctions();
-    for (const auto& [place, name] : names_) {
-      function_of_[place] = static_cast<uint32_t>(program_.functions.size());
-      ProgramFunction function;
-      function.name = name;
-      function.section = cubin_.sections[place.section].function;
-      program_.functions.push_back(std::move(function));
-    }
     for (const auto& [place, function] : function_of_) HEDDLE_RETURN_IF_ERROR(Add(place, function));
     return absl::OkStatus();
   }
@@ -97,10 +90,18 @@ class Builder {
     return absl::OkStatus();
   }
 
+  // By place in the code; of several symbols at one place, the first names the function.
   void NameFunctions() {
     for (uint32_t i = 0; i < cubin_.sections.size(); ++i) {
-      for (const FunctionSymbol& function : cubin_.sections[i].functions) {
-        names_.try_emplace({i, static_cast<uint32_t>(function.offset / kInstructionBytes)}, function.name);
+      for (const FunctionSymbol& symbol : cubin_.sections[i].functions) {
+        const CodePlace place{i, static_cast<uint32_t>(symbol.offset / kInstructionBytes)};
+        if (!function_of_.try_emplace(place, static_cast<uint32_t>(program_.functions.size())).second) continue;
+        ProgramFunction function;
+        function.name = symbol.name;
+        function.section = cubin_.sections[i].function;
+        function.offset = symbol.offset;
+        function.is_kernel = symbol.is_kernel;
+        program_.functions.push_back(std::move(function));
       }
     }
   }
@@ -137,10 +138,6 @@ class Builder {
     const std::set<uint32_t> reached = Reached(steps, place.index);
     const std::set<uint32_t> leaders = Leaders(steps, reached, place.index);
     ProgramFunction& function = program_.functions[number];
-    function.offset = uint64_t{place.index} * kInstructionBytes;
-    for (const FunctionSymbol& symbol : cubin_.sections[place.section].functions) {
-      if (symbol.name == function.name) function.is_kernel = symbol.is_kernel;
-    }
     // The entry is the first block, whatever stands in front of it in the code.
     std::vector<uint32_t> order = {place.index};
     for (const uint32_t leader : leaders) {
@@ -255,7 +252,6 @@ class Builder {
   MachineProgram& program_;
   std::vector<const CodeText*> texts_;    // by section of the cubin
   std::vector<std::vector<Step>> steps_;  // by section of the cubin
-  std::map<CodePlace, std::string> names_;
   std::map<CodePlace, uint32_t> function_of_;
   std::map<std::string, uint32_t> files_;
 };
