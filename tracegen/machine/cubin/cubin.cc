@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -31,6 +32,7 @@ constexpr uint8_t kOldAbi = llvm::ELF::ELFOSABI_CUDA;
 constexpr uint8_t kNewAbi = 0x41;
 // In the field st_other of kernels.
 constexpr uint8_t kKernelMark = 0x10;
+constexpr std::string_view kCodeName = ".text.";  // and the function
 constexpr uint32_t kMostCodeBytes = 1u << 28;
 
 std::string Shown(std::string_view text) { return CutText(Printable(text), 80); }
@@ -38,6 +40,8 @@ std::string Shown(std::string_view text) { return CutText(Printable(text), 80); 
 absl::Status Damaged(const std::string& what) {
   return absl::InvalidArgumentError(absl::StrCat("cubin: ", what, "; assemble it again"));
 }
+
+std::string_view View(llvm::StringRef text) { return {text.data(), text.size()}; }
 
 std::string TextOf(llvm::Error error) { return Shown(llvm::toString(std::move(error))); }
 
@@ -52,7 +56,7 @@ class Reader {
     for (const Section& section : *sections) {
       auto name = file_.getSectionName(section);
       if (!name) return Damaged(TextOf(name.takeError()));
-      sections_.push_back({name->str(), &section});
+      sections_.push_back({View(*name), &section});
     }
     HEDDLE_RETURN_IF_ERROR(ReadSymbols());
     for (const Named& section : sections_) HEDDLE_RETURN_IF_ERROR(ReadCode(section));
@@ -64,7 +68,7 @@ class Reader {
 
  private:
   struct Named {
-    std::string name;
+    std::string_view name;  // a part of the file
     const Section* header = nullptr;
   };
 
@@ -85,20 +89,31 @@ class Reader {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<std::vector<uint8_t>> Contents(const Named& section) const {
+  absl::StatusOr<std::vector<uint8_t>> Contents(const Named& section) {
     if (section.header->sh_type == llvm::ELF::SHT_NOBITS) return std::vector<uint8_t>();
     auto contents = file_.getSectionContents(*section.header);
     if (!contents) return Damaged(TextOf(contents.takeError()));
+    HEDDLE_RETURN_IF_ERROR(Count(contents->size()));
     return std::vector<uint8_t>(contents->begin(), contents->end());
+  }
+
+  // Sections that share their bytes would be copied more often than a file is long.
+  absl::Status Count(uint64_t bytes) {
+    read_bytes_ += bytes;
+    return read_bytes_ <= file_.getBufSize() ? absl::OkStatus() : Damaged("its sections overlap");
   }
 
   const Named* ByIndex(uint32_t index) const { return index < sections_.size() ? &sections_[index] : nullptr; }
 
   CodeSection* CodeOf(std::string_view function) {
-    for (CodeSection& section : cubin_.sections) {
-      if (section.function == function) return &section;
-    }
-    return nullptr;
+    const auto found = section_of_.find(absl::string_view(function.data(), function.size()));
+    return found == section_of_.end() ? nullptr : &cubin_.sections[found->second];
+  }
+
+  // The code that a section holds; none if there is no such section, or it is no code.
+  CodeSection* CodeIn(const Named* section) {
+    if (section == nullptr || !section->name.starts_with(kCodeName)) return nullptr;
+    return CodeOf(section->name.substr(kCodeName.size()));
   }
 
   absl::Status ReadSymbols() {
@@ -111,18 +126,19 @@ class Reader {
       for (const Symbol& symbol : *symbols) {
         auto name = symbol.getName(*names);
         if (!name) return Damaged(TextOf(name.takeError()));
-        symbols_.push_back({name->str(), symbol});
+        symbols_.push_back({View(*name), symbol});
       }
     }
     return absl::OkStatus();
   }
 
   absl::Status ReadCode(const Named& section) {
-    if (!absl::StartsWith(section.name, ".text.")) return absl::OkStatus();
+    if (!section.name.starts_with(kCodeName)) return absl::OkStatus();
     CodeSection code;
-    code.function = section.name.substr(6);
-    if (CodeOf(code.function) != nullptr)
+    code.function = std::string(section.name.substr(kCodeName.size()));
+    if (!section_of_.try_emplace(code.function, cubin_.sections.size()).second) {
       return Damaged(absl::StrCat("section ", Shown(section.name), " is there twice"));
+    }
     HEDDLE_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, Contents(section));
     if (bytes.empty() || bytes.size() % kInstructionBytes != 0 || bytes.size() > kMostCodeBytes) {
       return Damaged(absl::StrCat("section ", Shown(section.name), " has ", bytes.size(),
@@ -137,13 +153,13 @@ class Reader {
   }
 
   absl::Status ReadOther(const Named& section) {
-    const std::string& name = section.name;
-    if (name == ".nv.info" || absl::StartsWith(name, ".nv.info.")) return ReadInfo(section);
-    if (absl::StartsWith(name, ".nv.shared.")) {
-      if (CodeSection* code = CodeOf(std::string_view(name).substr(11))) {
+    const std::string_view name = section.name;
+    if (name == ".nv.info" || name.starts_with(".nv.info.")) return ReadInfo(section);
+    if (name.starts_with(".nv.shared.")) {
+      if (CodeSection* code = CodeOf(name.substr(11))) {
         code->static_shared_bytes = static_cast<uint32_t>(section.header->sh_size);
       }
-    } else if (absl::StartsWith(name, ".nv.constant")) {
+    } else if (name.starts_with(".nv.constant")) {
       return ReadConstants(section);
     } else if (name == ".nv.global.init") {
       HEDDLE_ASSIGN_OR_RETURN(cubin_.initialized_globals, Contents(section));
@@ -157,7 +173,7 @@ class Reader {
 
   // ".nv.constant0.kernel" belongs to one function, ".nv.constant3" to all.
   absl::Status ReadConstants(const Named& section) {
-    const std::string rest = section.name.substr(12);
+    const std::string rest(section.name.substr(12));
     const size_t point = rest.find('.');
     uint32_t bank = 0;
     if (!absl::SimpleAtoi(rest.substr(0, point), &bank) || bank > 31) {
@@ -184,9 +200,7 @@ class Reader {
   // The function of a symbol of code that stands at the beginning of its section.
   CodeSection* CodeOfSymbol(uint32_t index) {
     if (index >= symbols_.size()) return nullptr;
-    const Named* section = ByIndex(symbols_[index].symbol.st_shndx);
-    if (section == nullptr || !absl::StartsWith(section->name, ".text.")) return nullptr;
-    CodeSection* code = CodeOf(std::string_view(section->name).substr(6));
+    CodeSection* code = CodeIn(ByIndex(symbols_[index].symbol.st_shndx));
     // Functions within a section have attributes of their own, which the kernel's numbers hold already.
     return code != nullptr && symbols_[index].symbol.st_value == 0 ? code : nullptr;
   }
@@ -194,7 +208,7 @@ class Reader {
   absl::Status ReadInfo(const Named& section) {
     HEDDLE_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, Contents(section));
     HEDDLE_ASSIGN_OR_RETURN(const std::vector<Attribute> attributes, ReadAttributes(section.name, bytes));
-    CodeSection* own = section.name.size() > 9 ? CodeOf(std::string_view(section.name).substr(9)) : nullptr;
+    CodeSection* own = section.name.size() > 9 ? CodeOf(section.name.substr(9)) : nullptr;
     for (const Attribute& attribute : attributes) {
       const std::vector<uint32_t> words = Words(attribute.value);
       if (own == nullptr) {
@@ -237,7 +251,7 @@ class Reader {
     return absl::OkStatus();
   }
 
-  static absl::Status ReadTargets(const std::string& name, const std::vector<uint32_t>& words, CodeSection* code) {
+  static absl::Status ReadTargets(std::string_view name, const std::vector<uint32_t>& words, CodeSection* code) {
     for (size_t at = 0; at < words.size();) {
       if (words.size() - at < 3 || words[at + 2] > words.size() - at - 3) {
         return Damaged(absl::StrCat("section ", Shown(name), " has a cut list of branch targets"));
@@ -267,15 +281,15 @@ class Reader {
   absl::Status PlaceSymbols() {
     for (const NamedSymbol& named : symbols_) {
       if (named.symbol.getType() != llvm::ELF::STT_FUNC) continue;
-      const Named* section = ByIndex(named.symbol.st_shndx);
-      if (named.symbol.st_shndx == 0 || section == nullptr || !absl::StartsWith(section->name, ".text.")) continue;
-      CodeSection* code = CodeOf(std::string_view(section->name).substr(6));
+      CodeSection* code = CodeIn(ByIndex(named.symbol.st_shndx));
+      if (code == nullptr) continue;
       const uint64_t offset = named.symbol.st_value;
       if (offset % kInstructionBytes != 0 || offset >= code->code.size() * kInstructionBytes) {
         return Damaged(
             absl::StrFormat("function %s begins at 0x%x, outside of its section", Shown(named.name), offset));
       }
-      code->functions.push_back({named.name, offset, named.symbol.st_size, (named.symbol.st_other & kKernelMark) != 0});
+      code->functions.push_back(
+          {std::string(named.name), offset, named.symbol.st_size, (named.symbol.st_other & kKernelMark) != 0});
     }
     for (CodeSection& code : cubin_.sections) {
       std::sort(code.functions.begin(), code.functions.end(),
@@ -287,11 +301,12 @@ class Reader {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<std::vector<Relocation>> RelocationsIn(const Section& section) const {
+  absl::StatusOr<std::vector<Relocation>> RelocationsIn(const Section& section) {
+    HEDDLE_RETURN_IF_ERROR(Count(section.sh_size));
     std::vector<Relocation> relocations;
     const auto add = [&](uint64_t offset, uint32_t type, uint32_t symbol, int64_t addend) -> absl::Status {
       if (symbol >= symbols_.size()) return Damaged("a relocation names a symbol that there is not");
-      relocations.push_back({offset, type, symbols_[symbol].name, addend});
+      relocations.push_back({offset, type, std::string(symbols_[symbol].name), addend});
       return absl::OkStatus();
     };
     if (section.sh_type == llvm::ELF::SHT_REL) {
@@ -316,12 +331,11 @@ class Reader {
     const Named* target = ByIndex(section.header->sh_info);
     if (target == nullptr) return Damaged(absl::StrCat("section ", Shown(section.name), " is of no section"));
     HEDDLE_ASSIGN_OR_RETURN(std::vector<Relocation> relocations, RelocationsIn(*section.header));
-    if (absl::StartsWith(target->name, ".text.")) {
-      CodeSection* code = CodeOf(std::string_view(target->name).substr(6));
+    if (CodeSection* code = CodeIn(target)) {
       code->relocations.insert(code->relocations.end(), relocations.begin(), relocations.end());
-    } else if (absl::StartsWith(target->name, ".nv.constant")) {
+    } else if (target->name.starts_with(".nv.constant")) {
       uint32_t bank = 0;
-      const std::string rest = target->name.substr(12);
+      const std::string rest(target->name.substr(12));
       if (absl::SimpleAtoi(rest.substr(0, rest.find('.')), &bank)) {
         std::vector<Relocation>& all = cubin_.constant_relocations[bank];
         all.insert(all.end(), relocations.begin(), relocations.end());
@@ -345,7 +359,7 @@ class Reader {
   }
 
   struct NamedSymbol {
-    std::string name;
+    std::string_view name;  // a part of the file
     Symbol symbol;
   };
 
@@ -354,6 +368,8 @@ class Reader {
   std::vector<Named> sections_;
   std::vector<NamedSymbol> symbols_;
   std::vector<Relocation> line_relocations_;
+  uint64_t read_bytes_ = 0;
+  absl::flat_hash_map<std::string, size_t> section_of_;  // by function
 };
 
 }  // namespace

@@ -12,8 +12,8 @@
 namespace heddle::tracegen::machine {
 
 // The rows of .debug_line by the function at whose section they begin. `relocations` of that section name the
-// functions, since each sequence begins at address 0 of its own. A table that is damaged gives the rows before the
-// damage: lines are a help to people, and nothing depends on them.
+// functions, since each sequence begins at address 0 of its own. A table that is damaged gives nothing, and no error:
+// lines are a help to people, and nothing depends on them.
 std::map<std::string, std::vector<LineRow>> ReadLineTable(std::string_view debug_line,
                                                           const std::vector<Relocation>& relocations);
 

@@ -105,6 +105,16 @@ TEST(Cubin, DamagedOnesAreRefusedWithThePlace) {
   EXPECT_THAT(Refusal(no_function.Bytes()), HasSubstr("section .text.more has no function at its beginning"));
 }
 
+// Else a small file could make a reader take as much memory as it likes.
+TEST(Cubin, OverlappingSectionsAreRefused) {
+  MadeCubin made;
+  for (int i = 0; i < 100; ++i) {
+    absl::StrAppend(&made.extra_sections, "  - {Name: .text.f", i,
+                    ", Type: SHT_PROGBITS, ShOffset: 0x40, ShSize: 0x100}\n");
+  }
+  EXPECT_THAT(Refusal(made.Bytes()), HasSubstr("its sections overlap"));
+}
+
 TEST(Cubin, TruncatedOnesDoNoHarm) {
   const std::string bytes = MadeCubin().Bytes();
   for (size_t size = 0; size < bytes.size(); ++size) {
