@@ -190,6 +190,21 @@ def campaigns(source, build):
         lambda: [Part("virtual_blocks_test", [build / "tests" / "virtual_blocks_test"], {"HEDDLE_ALL_KERNELS": "1"})],
     )
     campaign(
+        "machine",
+        "machine code of every kernel for all four architectures, read back (needs a CUDA toolkit)",
+        # Without a toolkit the test would be skipped, and pass.
+        [[source / "tools" / "install-nvdisasm", "--is-wanted"], *built("machine_toolkit_test")],
+        lambda: [
+            Part(
+                "machine_toolkit_test",
+                ["bash", "-c", 'PATH=$PATH:$(tools/install-nvdisasm) exec "$0" --gtest_brief=1']
+                + [build / "tests" / "machine_toolkit_test"],
+                {"HEDDLE_ALL_KERNELS": "1"},
+                tally={"modules": r": (\d+) modules,", "instructions": r" modules, (\d+) instructions"},
+            )
+        ],
+    )
+    campaign(
         "package",
         "the Debian package on a clean Debian 12, in a root directory of its own (as root)",
         [],

@@ -93,14 +93,17 @@ uint8_t DepbarMask(const Instruction& instruction) {
   return mask;
 }
 
-// On Turing the assembler sets 2 cycles between a ULDC and a load by its result.
+// Fewest cycles that the assembler sets between a result of fixed latency and a read of it.
+constexpr uint32_t kLeastCycles = 4;
+// Of a uniform register, such as between a ULDC and a load by its result.
 constexpr uint32_t kLeastUniformCycles = 2;
+// On Hopper, beside IMAD.WIDE, which takes the words of its pairs in turn.
+constexpr uint32_t kLeastWideCycles = 2;
 
 class FunctionCheck {
  public:
-  FunctionCheck(const MachineProgram& program, const ProgramFunction& function, uint32_t least_cycles,
-                DependenceReport* report)
-      : program_(program), function_(function), least_cycles_(least_cycles), report_(*report) {}
+  FunctionCheck(const MachineProgram& program, const ProgramFunction& function, DependenceReport* report)
+      : program_(program), function_(function), report_(*report) {}
 
   void Run() {
     const size_t registers = function_.registers.size();
@@ -183,6 +186,13 @@ class FunctionCheck {
     if (tell) report_.variable_checked += instruction.dst.size() + instruction.src.size();
   }
 
+  uint32_t LeastCycles(const ProgramInstruction& producer, const ProgramInstruction& reader, uint32_t reg) const {
+    const RegisterFile file = function_.registers[reg - 1].file;
+    if (file == RegisterFile::kUniform || file == RegisterFile::kUniformPredicate) return kLeastUniformCycles;
+    const bool is_wide = producer.text.Has("WIDE") || reader.text.Has("WIDE");
+    return is_wide && program_.architecture == Architecture::kSm90 ? kLeastWideCycles : kLeastCycles;
+  }
+
   void CheckStalls(const ProgramBlock& block) {
     struct Result {
       uint32_t cycle = 0;
@@ -200,9 +210,7 @@ class FunctionCheck {
         const std::string opcode(found->second.producer->text.opcode());
         const auto [fewest, is_new] = report_.fewest_cycles.try_emplace(opcode, apart);
         fewest->second = std::min(fewest->second, apart);
-        const RegisterFile file = function_.registers[reg - 1].file;
-        const bool is_uniform = file == RegisterFile::kUniform || file == RegisterFile::kUniformPredicate;
-        if (apart < (is_uniform ? kLeastUniformCycles : least_cycles_)) {
+        if (apart < LeastCycles(*found->second.producer, instruction, reg)) {
           report_.violations.push_back(absl::StrCat(Place(instruction), " comes ", apart, " cycles behind ",
                                                     InstructionText(found->second.producer->text)));
         }
@@ -220,16 +228,13 @@ class FunctionCheck {
 
   const MachineProgram& program_;
   const ProgramFunction& function_;
-  uint32_t least_cycles_;
   DependenceReport& report_;
 };
 
 }  // namespace
 
-void CheckDependences(const MachineProgram& program, uint32_t least_cycles, DependenceReport* report) {
-  for (const ProgramFunction& function : program.functions) {
-    FunctionCheck(program, function, least_cycles, report).Run();
-  }
+void CheckDependences(const MachineProgram& program, DependenceReport* report) {
+  for (const ProgramFunction& function : program.functions) FunctionCheck(program, function, report).Run();
 }
 
 }  // namespace heddle::tracegen::machine

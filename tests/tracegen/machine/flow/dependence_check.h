@@ -24,12 +24,11 @@ struct DependenceReport {
 //  * who overwrites a general register that such an instruction reads late waits for its read barrier (predicates and
 //    uniform registers are read when it issues);
 //  * an instruction of variable latency without a barrier is covered by the next one of its unit that sets one
-//  (accesses
-//    to shared memory and others apart), and units keep the order of their own reads and writes;
-//  * who reads a register that an instruction of fixed latency writes, in the same block, comes at least
-//    `least_cycles` later; of a uniform register, at least 2.
+//    (accesses to shared memory and others apart), and units keep the order of their own reads and writes;
+//  * who reads a register that an instruction of fixed latency writes, in the same block, comes at least 4 cycles
+//    later; of a uniform register at least 2, and on sm_90 if one of the two is an IMAD.WIDE at least 2.
 // Calls end what is known. `report` adds up.
-void CheckDependences(const MachineProgram& program, uint32_t least_cycles, DependenceReport* report);
+void CheckDependences(const MachineProgram& program, DependenceReport* report);
 
 }  // namespace heddle::tracegen::machine
 
