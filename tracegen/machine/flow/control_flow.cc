@@ -202,7 +202,8 @@ void LinkSyncs(const CodeText& text, uint32_t entry, std::vector<Step>* steps) {
     if (instruction.opcode() == "BSYNC") {
       const std::set<uint32_t>& found = meetings[instruction.operands[0].use.reg.number];
       // The set only grows, so the last visit has it whole.
-      if (!found.empty()) next.assign(found.begin(), found.end());
+      next.assign(found.begin(), found.end());
+      if (next.empty() && !step.runs_out) next = {at + 1};
       step.next = next;
       step.terminator = next.size() > 1 ? trace::v1::BRANCH_WIDE : trace::v1::FALL_THROUGH;
     } else if (step.sets_barrier) {

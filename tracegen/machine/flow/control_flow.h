@@ -44,7 +44,8 @@ absl::StatusOr<std::vector<Step>> FollowSection(const Cubin& cubin, uint32_t sec
                                                 const FunctionPlaces& functions);
 
 // Each BSYNC that `entry` leads to goes on where the BSSY that reaches it says; several of these make it a wide branch.
-// Without one, such as in a function that restores a barrier of its caller, it goes on behind itself.
+// Without one, such as in a function that restores a barrier of its caller, it goes on behind itself. What these steps
+// were for another entry is overwritten.
 void LinkSyncs(const CodeText& text, uint32_t entry, std::vector<Step>* steps);
 
 // "function+0x40".

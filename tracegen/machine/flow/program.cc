@@ -30,6 +30,9 @@ constexpr SpaceOf kSpaces[] = {
     {"STL", trace::v1::SPACE_LOCAL},  {"LDC", trace::v1::SPACE_CONSTANT}, {"ULDC", trace::v1::SPACE_CONSTANT},
 };
 
+// Code that functions share is in each of them. An assembler shares little.
+constexpr uint64_t kMostCopies = 64;
+
 uint32_t AccessBytes(const Instruction& instruction) {
   if (instruction.Has("U8") || instruction.Has("S8")) return 1;
   if (instruction.Has("U16") || instruction.Has("S16")) return 2;
@@ -86,6 +89,7 @@ class Builder {
                                                        ": it is of another cubin"));
       }
       texts_.push_back(found->second);
+      code_size_ += section.code.size();
     }
     return absl::OkStatus();
   }
@@ -133,9 +137,14 @@ class Builder {
   }
 
   absl::Status Add(const CodePlace& place, uint32_t number) {
-    std::vector<Step> steps = steps_[place.section];
+    std::vector<Step>& steps = steps_[place.section];
     LinkSyncs(*texts_[place.section], place.index, &steps);
     const std::set<uint32_t> reached = Reached(steps, place.index);
+    if (program_.instructions.size() + reached.size() > kMostCopies * code_size_) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          PlaceText(cubin_, place.section, place.index), ": the functions of the cubin share so much code ",
+          "that it would be kept more than ", kMostCopies, " times: the cubin is damaged"));
+    }
     const std::set<uint32_t> leaders = Leaders(steps, reached, place.index);
     ProgramFunction& function = program_.functions[number];
     // The entry is the first block, whatever stands in front of it in the code.
@@ -251,6 +260,7 @@ class Builder {
   const Disassembly& disassembly_;
   MachineProgram& program_;
   std::vector<const CodeText*> texts_;    // by section of the cubin
+  uint64_t code_size_ = 0;                // in instructions, of all sections
   std::vector<std::vector<Step>> steps_;  // by section of the cubin
   std::map<CodePlace, uint32_t> function_of_;
   std::map<std::string, uint32_t> files_;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "tracegen/machine/flow/accesses.h"
 
 namespace heddle::tracegen::machine {
@@ -189,6 +190,39 @@ TEST(MachineProgram, ConvergenceBarriersLeadToWhereThreadsMeet) {
   EXPECT_EQ(program.instructions[3].convergence, Convergence::kBreak);
   EXPECT_EQ(program.instructions[5].convergence, Convergence::kYield);
   EXPECT_EQ(program.instructions[6].convergence, Convergence::kWarpSync);
+}
+
+TEST(MachineProgram, FunctionsThatShareCodeLinkTheirOwnBarriers) {
+  Code code({"BSSY B0, 0x40",  // 0x00
+             "NOP",            // 0x10: "late" begins here, behind the BSSY
+             "BSYNC B0",       // 0x20
+             "EXIT",           // 0x30
+             "EXIT"});         // 0x40
+  code.cubin.sections[0].functions.push_back({"late", 0x10, 0x20, false});
+  const MachineProgram program = code.Program();
+  ASSERT_EQ(program.functions.size(), 2u);
+  const auto offset_of = [&](uint32_t block) {
+    return program.instructions[program.blocks[block].first_instruction].offset;
+  };
+  const ProgramBlock& whole = program.blocks[program.functions[0].first_block];
+  ASSERT_EQ(whole.successors.size(), 1u);
+  EXPECT_EQ(offset_of(whole.successors[0]), 0x40u);
+  const ProgramBlock& late = program.blocks[program.functions[1].first_block];
+  ASSERT_EQ(late.successors.size(), 1u);
+  EXPECT_EQ(offset_of(late.successors[0]), 0x30u);
+}
+
+// Else a small file could make a program of any size.
+TEST(MachineProgram, SharedCodeIsBounded) {
+  std::vector<std::string> lines(200, "NOP");
+  lines.push_back("EXIT");
+  Code code(lines);
+  for (uint64_t i = 1; i < 200; ++i) {
+    code.cubin.sections[0].functions.push_back({absl::StrCat("f", i), i * 16, 16, false});
+  }
+  EXPECT_THAT(code.Refusal(), HasSubstr("share so much code that it would be kept more than 64 times"));
+  code.cubin.sections[0].functions.resize(30);
+  EXPECT_EQ(code.Program().functions.size(), 30u);
 }
 
 TEST(MachineProgram, AccessesHaveSpaceAndSize) {
