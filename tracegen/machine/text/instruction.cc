@@ -6,7 +6,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "tracegen/machine/forms/pattern.h"
 #include "traces/base/printable.h"
@@ -224,19 +223,17 @@ absl::StatusOr<Instruction> ParseInstruction(std::string_view line) {
                           end == std::string_view::npos ? std::string_view() : line.substr(end + 1));
 }
 
-std::string OperandsText(const Instruction& instruction) {
-  return absl::StrJoin(instruction.operands, ", ",
-                       [](std::string* out, const Operand& operand) { absl::StrAppend(out, OperandText(operand)); });
-}
-
 std::string InstructionText(const Instruction& instruction) {
   std::string text;
   if (instruction.guard) {
     absl::StrAppend(&text, "@", instruction.guard->sign == '!' ? "!" : "", RegisterText(instruction.guard->reg), " ");
   }
   absl::StrAppend(&text, instruction.Mnemonic());
-  const std::string operands = OperandsText(instruction);
-  if (!operands.empty()) absl::StrAppend(&text, " ", operands);
+  const char* separator = " ";
+  for (const Operand& operand : instruction.operands) {
+    absl::StrAppend(&text, separator, OperandText(operand));
+    separator = ", ";
+  }
   return text;
 }
 

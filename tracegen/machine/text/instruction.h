@@ -26,8 +26,6 @@ struct Instruction {
   // The opcode with its modifiers: "LDG.E.64".
   std::string Mnemonic() const;
   bool Has(std::string_view modifier) const;
-
-  bool operator==(const Instruction&) const = default;
 };
 
 // Reads one instruction from its parts, as the disassembler's JSON has them: "@!P0", or "" for none; "LDG.E.64";
@@ -40,8 +38,6 @@ absl::StatusOr<Instruction> ParseInstruction(std::string_view line);
 
 // As a listing has it, with one blank behind each comma and none at the end.
 std::string InstructionText(const Instruction& instruction);
-// The operands alone.
-std::string OperandsText(const Instruction& instruction);
 
 }  // namespace heddle::tracegen::machine
 

@@ -35,8 +35,6 @@ struct RegisterUse {
   bool absolute = false;  // |R4|
   bool reuse = false;     // kept in the operand collector for the next instruction
   std::string part;       // behind the register, without the point: "H0_H0", "B3", "64", "X4", "U32"
-
-  bool operator==(const RegisterUse&) const = default;
 };
 
 // [R4.64+UR6+0x10]: what there is of it, in this order.
@@ -44,8 +42,6 @@ struct Address {
   std::optional<RegisterUse> base;     // of the general file
   std::optional<RegisterUse> uniform;  // of the uniform file
   std::optional<int64_t> offset;
-
-  bool operator==(const Address&) const = default;
 };
 
 struct Operand {
@@ -57,9 +53,9 @@ struct Operand {
     kAddress,        // [address], or desc[UR4][address] with descriptor, or [address][second] of a copy
     kSpecial,        // SR_TID.X: text
     kAllPredicates,  // PR or UPR: text
-    kWord,           // a name that belongs to the opcode: 2D, ARRAY_2D, MACTIVE, ZPPPZPPP, PT of none
+    kWord,           // a name that belongs to the opcode: 2D, ARRAY_2D, MACTIVE, ZPPPZPPP: text
     kScoreboard,     // SB0, or {3,1}: text
-    kSymbol,         // a function or a label: text is its name, value an offset behind it
+    kSymbol,         // a function or a label: text is its name
   };
   Kind kind = Kind::kImmediate;
   RegisterUse use;
@@ -73,7 +69,6 @@ struct Operand {
   bool is_float = false;  // the text has a point, an exponent or a name: it is a number of the opcode's type
 
   bool is_register(RegisterFile file) const { return kind == Kind::kRegister && use.reg.file == file; }
-  bool operator==(const Operand&) const = default;
 };
 
 // Reads one register without anything around it: "R12", "RZ", "UP3", "B1". Nothing if it is none.
