@@ -7,7 +7,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
 #include "traces/base/status_macros.h"
 
@@ -23,14 +22,6 @@ absl::StatusOr<std::string> FindClang() {
 }
 
 }  // namespace
-
-TemporaryDirectory::TemporaryDirectory() {
-  if (llvm::sys::fs::createUniqueDirectory("heddle-compile", path_)) path_.clear();
-}
-
-TemporaryDirectory::~TemporaryDirectory() {
-  if (!path_.empty()) llvm::sys::fs::remove_directories(path_);
-}
 
 std::string ReadText(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

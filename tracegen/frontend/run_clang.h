@@ -6,25 +6,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "llvm/ADT/SmallString.h"
+#include "tracegen/scratch/temporary_directory.h"
 
 namespace heddle::tracegen {
-
-// A directory for the compiler's files, removed with everything in it at the end.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory();
-  ~TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-  bool ok() const { return !path_.empty(); }
-  std::string path() const { return std::string(path_); }
-  std::string File(const std::string& name) const { return path() + "/" + name; }
-
- private:
-  llvm::SmallString<128> path_;
-};
 
 // What a compilation may take at most; 0 = whatever it needs.
 struct ClangLimits {

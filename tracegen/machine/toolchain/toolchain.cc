@@ -11,10 +11,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
+#include "tracegen/scratch/temporary_directory.h"
 #include "traces/base/printable.h"
 #include "traces/base/status_macros.h"
 
@@ -22,29 +21,6 @@ namespace heddle::tracegen::machine {
 namespace {
 
 constexpr uint64_t kMostOutputBytes = uint64_t{1} << 31;
-
-// A folder that goes away with all that is in it.
-class Folder {
- public:
-  Folder() {
-    if (llvm::sys::fs::createUniqueDirectory("heddle-machine", path_)) path_.clear();
-  }
-  ~Folder() {
-    if (!path_.empty()) llvm::sys::fs::remove_directories(path_);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  bool ok() const { return !path_.empty(); }
-  std::string File(const char* name) const {
-    llvm::SmallString<256> path = path_;
-    llvm::sys::path::append(path, name);
-    return path.str().str();
-  }
-
- private:
-  llvm::SmallString<256> path_;
-};
 
 absl::StatusOr<std::string> ReadAll(const std::string& path) {
   uint64_t bytes = 0;
@@ -153,7 +129,7 @@ Toolchain::Toolchain(std::string ptxas, std::string nvdisasm, const ToolchainLim
     : ptxas_(std::move(ptxas)), nvdisasm_(std::move(nvdisasm)), limits_(limits) {}
 
 absl::StatusOr<std::string> Toolchain::Assemble(std::string_view ptx, Architecture architecture) const {
-  const Folder folder;
+  const TemporaryDirectory folder;
   if (!folder.ok()) return absl::ResourceExhaustedError("cannot make a folder for temporary files");
   HEDDLE_RETURN_IF_ERROR(WriteAll(folder.File("in.ptx"), ptx));
   const std::string cubin = folder.File("out.cubin");
@@ -173,7 +149,7 @@ namespace {
 
 absl::StatusOr<std::string> RunDisassembler(const std::string& program, const char* option, std::string_view cubin,
                                             const ToolchainLimits& limits) {
-  const Folder folder;
+  const TemporaryDirectory folder;
   if (!folder.ok()) return absl::ResourceExhaustedError("cannot make a folder for temporary files");
   HEDDLE_RETURN_IF_ERROR(WriteAll(folder.File("in.cubin"), cubin));
   const std::string output = folder.File("out");
