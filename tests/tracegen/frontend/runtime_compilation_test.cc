@@ -170,7 +170,7 @@ TEST(RuntimeCompilationOptions, AreReadOrRefusedByName) {
       {{"-D", "C=2"}, "-DC=2"},
       {{"--define-macro=D=3"}, "-DD=3"},
       {{"-UX"}, "-UX"},
-      {{"-Iinc"}, "-I/work/inc"},
+      {{"-Iinc"}, "-I/there/inc"},
       {{"--include-path=/usr/x"}, "-I/usr/x"},
       {{"--use_fast_math"}, "-fgpu-approx-transcendentals"},
       {{"--fmad=false"}, "-ffp-contract=off"},
@@ -192,7 +192,7 @@ TEST(RuntimeCompilationOptions, AreReadOrRefusedByName) {
   };
   for (const OptionCase& one : cases) {
     std::string log;
-    const auto options = ReadRuntimeCompilationOptions(one.options, "/work", &log);
+    const auto options = ReadRuntimeCompilationOptions(one.options, "/there", &log);
     ASSERT_EQ(options.ok(), one.right) << one.text << options.status();
     if (!one.right) {
       EXPECT_NE(std::string(options.status().message()).find(one.text), std::string::npos) << options.status();
