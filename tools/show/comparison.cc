@@ -48,6 +48,7 @@ constexpr ClassName kClasses[] = {
     {trace::v1::OP_EXIT, "exit", "exits"},
     {trace::v1::OP_WARP, "warp", "warp operations"},
     {trace::v1::OP_TENSOR, "tensor", "matrix operations"},
+    {trace::v1::OP_ASYNC, "async", "asynchronous copies and waits"},
 };
 // A class that the table lacks would be missing in every comparison.
 static_assert(std::size(kClasses) == trace::v1::OpClass_ARRAYSIZE - 1);
@@ -65,6 +66,7 @@ constexpr SpaceName kSpaces[] = {
     {trace::v1::SPACE_PARAM, "param", "accesses of parameters"},
     {trace::v1::SPACE_TEXTURE, "texture", "accesses of textures"},
     {trace::v1::SPACE_GENERIC, "generic", "accesses by generic addresses"},
+    {trace::v1::SPACE_CLUSTER_SHARED, "cluster_shared", "accesses of a cluster's shared memory"},
 };
 static_assert(std::size(kSpaces) == trace::v1::MemorySpace_ARRAYSIZE - 1);
 
