@@ -108,7 +108,9 @@ absl::StatusOr<device::KernelInfo> DescribeKernel(const llvm::Function& kernel) 
 
 void DescribeBody(const llvm::Function& kernel, device::KernelInfo& info) {
   constexpr unsigned kConstantSpace = 4;
-  constexpr llvm::StringLiteral kGridBarrier = "__heddle_resident_grid";
+  // Our headers, and those of the vendor, which look for the driver's workspace.
+  constexpr llvm::StringLiteral kGridBarriers[] = {"__heddle_resident_grid", "llvm.nvvm.read.ptx.sreg.envreg1",
+                                                   "llvm.nvvm.read.ptx.sreg.envreg2"};
   bool meets_grid = false;
   bool uses_local = false;  // as InstrumentedKernel::uses_local
   llvm::DenseSet<const llvm::Function*> seen = {&kernel};
@@ -126,7 +128,7 @@ void DescribeBody(const llvm::Function& kernel, device::KernelInfo& info) {
       const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
       const llvm::Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
       if (callee == nullptr) continue;
-      meets_grid |= callee->getName() == kGridBarrier;
+      meets_grid |= llvm::is_contained(kGridBarriers, callee->getName());
       if (!callee->isDeclaration() && seen.insert(callee).second) work.push_back(callee);
     }
   }

@@ -279,6 +279,9 @@ Result Device::Prepare(const device::LaunchRequest& request, PreparedLaunch* lau
   if (code.uses_heap) {
     if (absl::Status status = conductor_->EnsureHeap(); !status.ok()) return Fail(Error::kOutOfMemory, status);
   }
+  if (absl::Status status = conductor_->GiveGridWorkspace(code, geometry); !status.ok()) {
+    return Fail(Error::kOutOfMemory, status);
+  }
   launch->parameters = request.parameters;
   for (const device::ParameterInfo& parameter : info.parameters) {
     if (parameter.kind != device::ParameterKind::kSharedPointer) continue;

@@ -88,6 +88,7 @@ class Lowering {
     if (name == "dynamic_smem_size") return Field32(offsetof(ThreadContext, dynamic_shared_bytes));
     if (name == "total_smem_size") return Field32(offsetof(ThreadContext, total_shared_bytes));
     if (uint32_t number = 0; name.consume_front("envreg") && !name.getAsInteger(10, number)) {
+      if (number == 1 || number == 2) pass_.result->asks_grid_workspace = true;
       return number < std::extent_v<decltype(ThreadContext::environment)>
                  ? Field32(offsetof(ThreadContext, environment) + 4 * size_t{number})
                  : Number(0);

@@ -60,8 +60,9 @@ struct ThreadContext {
   uint32_t dynamic_shared_bytes = 0;
   uint32_t total_shared_bytes = 0;
   uint32_t grid_id = 0;
-  // What the driver tells an OpenCL kernel, in the PTX special registers %envreg0 to %envreg7: [0] the number of
-  // dimensions, [3] to [5] the global offset.
+  // What the driver tells a kernel, in the PTX special registers %envreg0 to %envreg7. OpenCL: [0] the number of
+  // dimensions, [3] to [5] the global offset. CUDA: [1] and [2] the upper and the lower half of the address of the
+  // workspace for barriers of the whole grid (InstrumentedKernel::asks_grid_workspace).
   uint32_t environment[8] = {};
   uint64_t clock = 0;      // what clock() shows: advances by a fixed step per reading, as no time is known
   void* runner = nullptr;  // where functions of the runtime find what runs the thread

@@ -125,6 +125,7 @@ class RecipeRun {
       return recipe_.Error("launch", index, "more parameters than parameter memory holds");
     }
     HEDDLE_RETURN_IF_ERROR(conductor_->MapLocal(recorded, prepared.geometry));
+    HEDDLE_RETURN_IF_ERROR(conductor_->GiveGridWorkspace(recorded, prepared.geometry));
     launches_.push_back(std::move(prepared));
     for (int s = 0; s < launch.symbol_size(); ++s) {
       const recipe::v1::Symbol& symbol = launch.symbol(s);

@@ -85,15 +85,46 @@ def has_vendors():
         return nvcc("--ptx-from", "nvcc", "-ptx", "x.cu", folder=folder).returncode == 0
 
 
+# Blocks meet three times; then more blocks are launched than can be live at once.
+GRID_BARRIERS = """
+#include <cooperative_groups.h>
+#include <cstdio>
+__global__ void Meets(int* a) {
+  cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+  for (int round = 0; round < 3; ++round) {
+    a[grid.thread_rank()] += round + 1;
+    grid.sync();
+    if (grid.thread_rank() == 0) for (int i = 1; i < grid.size(); ++i) a[0] += a[i];
+    grid.sync();
+  }
+}
+int main() {
+  int *a, sum;
+  cudaMalloc(&a, 4 * 64 * sizeof(int));
+  cudaMemset(a, 0, 4 * 64 * sizeof(int));
+  void* arguments[] = {&a};
+  cudaLaunchCooperativeKernel((void*)Meets, 4, 64, arguments, 0, 0);
+  cudaMemcpy(&sum, a, sizeof(int), cudaMemcpyDefault);
+  printf("%d %s\\n", sum, cudaGetErrorName(cudaGetLastError()));
+  printf("%s\\n", cudaGetErrorName(cudaLaunchCooperativeKernel((void*)Meets, 400, 1024, arguments, 0, 0)));
+}
+"""
+
+
 class VendorPtx(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.work = pathlib.Path(folder.name)
 
-    def run_program(self, *command):
+    def run_program(self, *command, settings=None):
         done = subprocess.run(
-            [str(word) for word in command], cwd=self.work, capture_output=True, text=True, timeout=240
+            [str(word) for word in command],
+            cwd=self.work,
+            env={**os.environ, **(settings or {})},
+            capture_output=True,
+            text=True,
+            timeout=240,
         )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
@@ -102,14 +133,15 @@ class VendorPtx(unittest.TestCase):
         done = nvcc(*words, "-o", name, folder=self.work)
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def prints_the_same(self, *words):
-        """Built by clang alone, and with nvcc's PTX."""
+    def prints_the_same(self, *words, live_blocks=1):
+        """Built by clang alone, and with nvcc's PTX; with so many blocks live at once."""
         self.build("clang", *words)
         self.build("vendor", "--ptx-from", "nvcc", *words)
-        expected = self.run_program("./clang")
-        self.assertEqual(self.run_program("./vendor"), expected)
-        captured = self.run_program(BIN / "heddle", "capture", "--quiet", "-o", "vendor.htrace", "--", "./vendor")
-        self.assertEqual(captured, expected)
+        settings = {"HEDDLE_RESIDENT_BLOCKS": str(live_blocks)}
+        expected = self.run_program("./clang", settings=settings)
+        self.assertEqual(self.run_program("./vendor", settings=settings), expected)
+        command = [BIN / "heddle", "capture", "--resident-blocks", live_blocks, "--quiet", "-o", "vendor.htrace"]
+        self.assertEqual(self.run_program(*command, "--", "./vendor"), expected)
         self.run_program(BIN / "heddle", "trace", "check", "vendor.htrace")
         told = self.run_program(BIN / "heddle", "trace", "info", "vendor.htrace")
         self.assertIn("level ptx", told)
@@ -123,6 +155,15 @@ class VendorPtx(unittest.TestCase):
         (self.work / "first.cu").write_text(FIRST)
         (self.work / "second.cu").write_text(SECOND)
         self.prints_the_same("-rdc=true", "first.cu", "second.cu")
+
+    def test_barriers_of_the_grid(self):
+        (self.work / "meets.cu").write_text(GRID_BARRIERS)
+        self.prints_the_same("meets.cu", live_blocks=4)
+        # 1 + 255 of the first round; twice more, 1 to 3 for each element.
+        self.assertEqual(
+            self.run_program("./vendor", settings={"HEDDLE_RESIDENT_BLOCKS": "4"}),
+            f"{256 + (2 + 255 * 3) + (3 + 255 * 6)} cudaSuccess\ncudaErrorCooperativeLaunchTooLarge\n",
+        )
 
     def test_modules(self):
         (self.work / "k.cu").write_text('extern "C" __global__ void k(int* p) { *p = 3; }\n')

@@ -1,6 +1,7 @@
 #include "tracegen/execute/capture/launch_conductor.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +13,8 @@
 
 namespace heddle::tracegen {
 namespace {
+
+constexpr uint32_t kGridWorkspaceBytes = 8;
 
 // Whether the block lies in a range that is recorded.
 bool IsRecorded(const std::vector<GridRange>& ranges, uint64_t block) {
@@ -38,6 +41,18 @@ absl::Status LaunchConductor::EnsureHeap() {
 
 absl::Status LaunchConductor::MapLocal(const InstrumentedKernel& kernel, const Geometry& geometry) {
   return kernel.uses_local ? runner_.MapLocal(memory_, geometry) : absl::OkStatus();
+}
+
+absl::Status LaunchConductor::GiveGridWorkspace(const InstrumentedKernel& kernel, Geometry& geometry) {
+  if (!kernel.asks_grid_workspace) return absl::OkStatus();
+  if (grid_workspace_ == 0) {
+    // Its size in bytes, and the word in which blocks count themselves: as a barrier ends, it is ready for the next.
+    HEDDLE_ASSIGN_OR_RETURN(grid_workspace_, memory_.Allocate(kGridWorkspaceBytes, "grid workspace"));
+    std::memcpy(reinterpret_cast<void*>(grid_workspace_), &kGridWorkspaceBytes, sizeof(kGridWorkspaceBytes));
+  }
+  geometry.environment[1] = static_cast<uint32_t>(grid_workspace_ >> 32);
+  geometry.environment[2] = static_cast<uint32_t>(grid_workspace_);
+  return absl::OkStatus();
 }
 
 trace::v1::Launch LaunchConductor::Describe(const InstrumentedKernel& kernel, const Geometry& geometry) const {

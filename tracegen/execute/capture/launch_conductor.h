@@ -66,6 +66,10 @@ class LaunchConductor {
   // ResourceExhausted.
   absl::Status MapLocal(const InstrumentedKernel& kernel, const Geometry& geometry);
 
+  // Tells a launch where the driver's workspace for barriers of the whole grid lies, if its kernel asks: device code of
+  // the vendor's compiler meets there. All launches have the same one. Errors: ResourceExhausted.
+  absl::Status GiveGridWorkspace(const InstrumentedKernel& kernel, Geometry& geometry);
+
   // The launch as a trace tells it: its geometry, its live blocks, and the allocations there are now.
   trace::v1::Launch Describe(const InstrumentedKernel& kernel, const Geometry& geometry) const;
 
@@ -88,6 +92,7 @@ class LaunchConductor {
   const Warn warn_;
   LaunchRunner runner_;
   std::unique_ptr<DeviceHeap> heap_;
+  uint64_t grid_workspace_ = 0;  // its address; 0: no kernel has asked for it
 };
 
 }  // namespace heddle::tracegen
