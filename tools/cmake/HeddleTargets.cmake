@@ -93,6 +93,8 @@ function(heddle_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE heddle_options ${ARG_DEPS} GTest::gmock GTest::gtest_main)
   target_precompile_headers(${name} REUSE_FROM heddle_test_headers)
+  # Tests compile a sixth faster this way. Where they are slow, it is in the libraries that they test.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   if(HEDDLE_GOLD)
     target_link_options(${name} PRIVATE -fuse-ld=gold)
   endif()
