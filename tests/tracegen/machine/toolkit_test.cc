@@ -1,10 +1,9 @@
 // The truth about machine code: what the user's own assembler makes of our kernels is read whole, printed again to the
 // same text, and its control bits keep its dependences. Without a toolkit, or without nvdisasm, it is skipped by name.
 // By default sm_80 takes all kernels, and each other architecture a quarter; HEDDLE_ALL_KERNELS=1 takes all for all.
-// HEDDLE_MACHINE_PTX=FOLDER takes the PTX files of a folder in place of compiling traces/kernels with nvcc.
+// HEDDLE_MACHINE_PTX=FOLDER takes the PTX files of a folder in place of what nvcc makes of traces/kernels.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -39,26 +38,14 @@ std::string ReadFile(const fs::path& path) {
   return text.str();
 }
 
-// PTX by name. Empty without an nvcc.
-std::map<std::string, std::string> Sources(const Toolchain& toolchain) {
+// PTX by name: nvcc's of our kernels, or that of a folder that is named. Empty without an nvcc.
+std::map<std::string, std::string> Sources() {
+  const char* const named = std::getenv("HEDDLE_MACHINE_PTX");
   std::map<std::string, std::string> sources;
-  if (const char* folder = std::getenv("HEDDLE_MACHINE_PTX")) {
-    for (const auto& entry : fs::directory_iterator(folder)) {
-      if (entry.path().extension() == ".ptx") sources[entry.path().stem().string()] = ReadFile(entry.path());
-    }
-    return sources;
+  std::error_code none;
+  for (const auto& entry : fs::recursive_directory_iterator(named != nullptr ? named : HEDDLE_NVCC_PTX_DIR, none)) {
+    if (entry.path().extension() == ".ptx") sources[entry.path().stem().string()] = ReadFile(entry.path());
   }
-  const fs::path nvcc = fs::path(toolchain.ptxas()).parent_path() / "nvcc";
-  std::error_code error;
-  if (!fs::is_regular_file(nvcc, error)) return sources;
-  const fs::path ptx = fs::temp_directory_path() / absl::StrCat("heddle_machine_test_", ::getpid(), ".ptx");
-  for (const auto& entry : fs::recursive_directory_iterator(HEDDLE_SOURCE_DIR "/traces/kernels")) {
-    if (entry.path().extension() != ".cu") continue;
-    const std::string command = absl::StrCat("'", nvcc.string(), "' -ptx -arch=compute_75 -lineinfo '",
-                                             entry.path().string(), "' -o '", ptx.string(), "' > /dev/null 2>&1");
-    if (std::system(command.c_str()) == 0) sources[entry.path().stem().string()] = ReadFile(ptx);
-  }
-  fs::remove(ptx, error);
   return sources;
 }
 
@@ -138,9 +125,8 @@ class ToolkitTest : public ::testing::TestWithParam<Architecture> {};
 TEST_P(ToolkitTest, ReadsAllKernels) {
   const absl::StatusOr<Toolchain> toolchain = Toolchain::Find();
   if (!toolchain.ok()) GTEST_SKIP() << toolchain.status().message();
-  static const std::map<std::string, std::string>& sources =
-      *new std::map<std::string, std::string>(Sources(*toolchain));
-  if (sources.empty()) GTEST_SKIP() << "there is no nvcc beside ptxas";
+  const std::map<std::string, std::string> sources = Sources();
+  if (sources.empty()) GTEST_SKIP() << "there is no PTX of nvcc";
   Tally tally;
   DependenceReport report;
   uint64_t functions = 0, blocks = 0, with_lines = 0, built_instructions = 0, named_only = 0, assembled = 0;
