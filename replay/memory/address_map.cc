@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "traces/base/status_macros.h"
 
@@ -96,11 +96,9 @@ absl::Status AddressMap::SetText(const machine::v1::AddressMap& map, const machi
   if (text.starts_with(kPrefix)) {
     text.remove_prefix(kPrefix.size());
     const size_t end = std::min(text.find(';'), text.size());
-    const std::string_view digits = text.substr(0, end);
-    const char* const stop = digits.data() + digits.size();
+    const std::string digits(text.substr(0, end));
     uint32_t bit = 0;
-    const auto [read_to, error] = std::from_chars(digits.data(), stop, bit);
-    if (end == text.size() || error != std::errc() || read_to != stop || bit > 40) {
+    if (end == text.size() || !absl::SimpleAtoi(digits, &bit) || bit > 40) {
       return Refuse("text",
                     "dramid@ is followed by the lowest bit of the controller's number, 0 to 40, and a semicolon.");
     }

@@ -76,8 +76,9 @@ class StickyRoundRobin final : public HistoryScheduler {
   // Some warp of the running block is neither waiting for memory or a barrier nor held back by the policy, nor has it
   // less priority than those that are eligible.
   bool RunningBlockGoesOn(uint8_t priority) const {
-    for (SlotId slot = 0; slot < table_.state.size(); ++slot) {
-      if (table_.block[slot] != running_ || table_.port[slot] != port_ || waits_.Contains(slot)) continue;
+    for (size_t slot = 0; slot < table_.state.size(); ++slot) {
+      if (table_.block[slot] != running_ || table_.port[slot] != port_) continue;
+      if (waits_.Contains(static_cast<SlotId>(slot))) continue;
       if (table_.priority[slot] < priority) continue;
       if (table_.state[slot] == SlotState::kOffered || table_.state[slot] == SlotState::kInFlight) return true;
     }

@@ -198,7 +198,7 @@ class FetchGroups final : public HistoryScheduler {
     HistoryScheduler::Issued(slot);
     const int group = GroupOf(slot);
     if (group == current_) return;
-    for (const int counter : {0, 1}) ++own_counter(counter);
+    for (const size_t counter : {0, 1}) ++own_counter(counter);
     current_ = group;
   }
   void LongLatencyStarted(SlotId slot) override { waits_.Insert(slot); }

@@ -18,7 +18,9 @@ void IdealWaiting::Change(const Candidate& candidate, int by) {
   for (const BranchSide& side : sides_.subspan(candidate.first, candidate.count)) {
     ForEachLane(Missing(side), [&](int lane) {
       const LaneMask bit = LaneMask{1} << lane;
-      if ((Slack(side.path, lane) += by) == 0) {
+      int32_t& slack = Slack(side.path, lane);
+      slack += by;
+      if (slack == 0) {
         tight_[side.path] |= bit;
       } else {
         tight_[side.path] &= ~bit;

@@ -34,7 +34,7 @@ class ThreadSet {
     }
     return false;
   }
-  void swap(ThreadSet& other) {
+  void swap(ThreadSet& other) noexcept {
     static_warps_.swap(other.static_warps_);
     std::swap(count_, other.count_);
   }

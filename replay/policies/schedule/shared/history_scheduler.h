@@ -25,12 +25,12 @@ class HistoryScheduler : public WarpScheduler {
   }
 
  protected:
-  explicit HistoryScheduler(int own_counters = 0) : counters_(static_cast<size_t>(kHistoryCounters + own_counters)) {}
+  explicit HistoryScheduler(size_t own_counters = 0) : counters_(kHistoryCounters + own_counters) {}
   const IssueHistory& history() const { return history_; }
   // What a scheduler that overrides OfferedInOrder or IssuedInOrder calls there.
   void RecordOffered(std::span<const SlotId> slots) { history_.OfferedInOrder(slots); }
   void RecordIssued(std::span<const SlotId> slots) { history_.IssuedInOrder(slots); }
-  uint64_t& own_counter(int index) { return counters_[static_cast<size_t>(kHistoryCounters + index)]; }
+  uint64_t& own_counter(size_t index) { return counters_[kHistoryCounters + index]; }
 
  private:
   IssueHistory history_;

@@ -3,6 +3,7 @@
 #define HEDDLE_REPLAY_POLICIES_SCHEDULE_SHARED_ISSUE_HISTORY_H_
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -78,7 +79,7 @@ inline std::vector<CounterSpec> HistoryCounterSpecs() {
           {"longest_wait", "issues", "most issues of the port between a warp's being ready and its own issue",
            CounterSpec::Combine::kMaximum}};
 }
-inline constexpr int kHistoryCounters = 3;
+inline constexpr size_t kHistoryCounters = 3;
 
 // Writes the counters to `out`, which has room for kHistoryCounters.
 inline void HistoryCounters(const IssueHistory& history, uint64_t* out) {
