@@ -319,7 +319,11 @@ RandomProgram::Node RandomProgram::Single() {
         s.f[d] = Flush(Rounded<float>(mode.host, [&] { return Opaque(x) / Opaque(y); }), ftz);
       });
     default:
-      return Emit("copysign.f32", two, [=](State& s) { s.f[d] = std::copysign(s.f[b], s.f[a]); });
+      // The sign of a NaN is the host's affair: for this the number has none.
+      Line(absl::StrCat("testp.notanumber.f32 %go, %f", a, ";"));
+      Line(absl::StrCat("selp.f32 %f6, 0f7fffffff, %f", a, ", %go;"));
+      return Emit("copysign.f32", absl::StrCat("%f", d, ", %f6, %f", b),
+                  [=](State& s) { s.f[d] = std::copysign(s.f[b], std::isnan(s.f[a]) ? 1.0f : s.f[a]); });
   }
 }
 
