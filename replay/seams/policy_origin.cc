@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -167,7 +168,7 @@ absl::StatusOr<PolicyLibrary> LoadPolicyLibrary(const std::string& path) {
   loading = nullptr;
   if (handle == nullptr) return refuse(dlerror());
   if (!present_library.problem.empty()) {
-    code.release();  // registered policies refer to it
+    std::ignore = code.release();  // registered policies refer to it
     return refuse(present_library.problem);
   }
   const size_t came = Names().size() - before;

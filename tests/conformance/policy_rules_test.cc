@@ -35,7 +35,7 @@ TEST(Registries, SchedulersThatNeedRegroupingAreRefusedElsewhereWithTheirReason)
       configuration.divergence = {divergence, ""};
       configuration.scheduler = {scheduler, ""};
       const absl::Status status = Validate(configuration);
-      SCOPED_TRACE(divergence + " / " + scheduler);
+      SCOPED_TRACE(absl::StrCat(divergence, " / ", scheduler));
       const std::string& reason = entry.info.traits.needs_regrouping;
       if (!reason.empty() && policy.info.traits.regrouping != Regrouping::kEveryInstruction) {
         ASSERT_FALSE(status.ok());

@@ -12,10 +12,10 @@
 #include "tests/traces/format/columns/repeating_blocks.h"
 #include "tests/traces/program_builder.h"
 
+namespace {
+
 using namespace heddle::trace;           // NOLINT(build/namespaces)
 using namespace heddle::trace::testing;  // NOLINT(build/namespaces)
-
-namespace {
 
 constexpr size_t kSmall = 16 << 10;
 

@@ -160,8 +160,8 @@ bool ReferenceBufferCore::ProcessLanes(AccessId id, LaneMask lanes) {
 
 // All results are there: registers are free, and the warp goes on if it waited.
 bool ReferenceBufferCore::Complete(const Work& completed) {
-  const Work work = completed;
-  works_.erase(work.number);
+  const auto ended = works_.extract(completed.number);
+  const Work& work = ended.mapped();
   if (!work.holds) return true;
   const SlotId slot = work.slot;
   if (long_waits_.erase(slot) != 0) schedulers_[formation_.table().port[slot]]->LongLatencyEnded(slot);

@@ -125,7 +125,7 @@ void ReferenceCore::StartInstruction(Cycle now, SlotId slot) {
   Start(now, slot, in_flight);
   formation_.Issue(slot);
   schedulers_[table.port[slot]]->Issued(slot);
-  in_flight_[slot] = std::move(in_flight);
+  in_flight_[slot] = in_flight;
   issued_now_.push_back(slot);
 }
 

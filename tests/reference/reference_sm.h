@@ -96,7 +96,7 @@ class ReferenceSm {
     Resolution resolution;
     Lanes lanes;
     std::vector<PathGroup> groups;
-    bool take = false;  // lanes that leave a slot in flight
+    bool take;  // lanes that leave a slot in flight
   };
 
   // A slot at a barrier, from its issue until it goes on.

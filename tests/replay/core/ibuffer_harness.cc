@@ -70,8 +70,8 @@ Outcome RunBlock(const trace::v1::KernelProgram& program, uint32_t threads, cons
   return RunBoth(*MakeTrace(program, 1, alike), options);
 }
 
-void SetRegisters(trace::v1::KernelProgram& program, int instruction, std::vector<uint32_t> written,
-                  std::vector<uint32_t> read) {
+void SetRegisters(trace::v1::KernelProgram& program, int instruction, const std::vector<uint32_t>& written,
+                  const std::vector<uint32_t>& read) {
   trace::v1::Instruction& one = *program.mutable_instruction(instruction);
   one.clear_dst();
   one.clear_src();

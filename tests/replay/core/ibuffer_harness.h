@@ -30,8 +30,8 @@ Outcome RunBlock(const trace::v1::KernelProgram& program, uint32_t threads, cons
                  const std::vector<uint8_t>& decisions = {}, const std::vector<uint64_t>& addresses = {});
 
 // The registers of one instruction.
-void SetRegisters(trace::v1::KernelProgram& program, int instruction, std::vector<uint32_t> written,
-                  std::vector<uint32_t> read);
+void SetRegisters(trace::v1::KernelProgram& program, int instruction, const std::vector<uint32_t>& written,
+                  const std::vector<uint32_t>& read);
 
 }  // namespace heddle::replay
 
