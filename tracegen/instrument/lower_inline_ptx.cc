@@ -24,7 +24,7 @@ absl::Status LowerStatement(KernelPass& pass, llvm::CallInst& call) {
   pass.links.accesses.erase(&call);
   std::vector<llvm::Instruction*> accesses;
   HEDDLE_RETURN_IF_ERROR(ExecuteInlinePtx(call, source, &accesses));
-  for (size_t i = 0; i < accesses.size(); ++i) pass.links.accesses[accesses[i]] = {links[i]};
+  for (size_t i = 0; i < accesses.size(); ++i) pass.links.accesses[accesses[i]].push_back(links[i]);
   return absl::OkStatus();
 }
 

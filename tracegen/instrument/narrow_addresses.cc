@@ -12,6 +12,7 @@
 #include "llvm/IR/Operator.h"
 #include "llvm/IR/ReplaceConstant.h"
 #include "llvm/Support/KnownBits.h"
+#include "tracegen/program/operand_marker.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -78,7 +79,8 @@ class Wrapping {
   static bool UsesAddresses(const llvm::Instruction& instruction) {
     if (const auto* call = dyn_cast<llvm::CallBase>(&instruction)) {
       const llvm::Function* callee = call->getCalledFunction();
-      return isa<llvm::MemIntrinsic>(call) || (callee != nullptr && callee->getName().starts_with("llvm.nvvm."));
+      return isa<llvm::MemIntrinsic>(call) || IsOperandMarker(*call) ||
+             (callee != nullptr && callee->getName().starts_with("llvm.nvvm."));
     }
     if (const auto* store = dyn_cast<llvm::StoreInst>(&instruction)) return IsNarrow(*store->getPointerOperand());
     return isa<llvm::LoadInst>(instruction) || isa<llvm::AtomicRMWInst>(instruction) ||

@@ -15,6 +15,8 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "tracegen/instrument/kernel_pass.h"
 #include "tracegen/program/link.h"
+#include "tracegen/program/operand_marker.h"
+#include "tracegen/ptx/collective.h"
 #include "traces/base/status_macros.h"
 #include "traces/format/program/kernel_name.h"
 
@@ -47,6 +49,13 @@ llvm::Value* AddressOperand(llvm::Instruction& access, const trace::v1::Instruct
     }
   }
   return nullptr;
+}
+
+// Of a collective instruction: what its column `column` holds.
+const trace::v1::Operand& OperandOfColumn(const trace::v1::Instruction& linked, size_t column) {
+  int at = 0;
+  while (linked.operand(at).constant() || column-- > 0) ++at;
+  return linked.operand(at);
 }
 
 // The address as the trace shows it: local addresses lose the thread's offset, so that they are the same for every
@@ -135,6 +144,13 @@ uint32_t ConstantOf(KernelPass& pass, const llvm::Instruction& access, uint64_t 
   }
   const auto next = static_cast<uint32_t>(kZero + 1 + pass.constants.size());
   return pass.constants.try_emplace({bytes, bits}, next).first->second;
+}
+
+// Markers are for the recorder alone.
+void EraseMarkers(llvm::Function& function) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    if (IsOperandMarker(instruction)) instruction.eraseFromParent();
+  }
 }
 
 class Recorder {
@@ -277,6 +293,12 @@ class Recorder {
           if (i == last) check.Finish(i, base);
           continue;
         }
+        if (IsOperandMarker(*i)) {
+          HEDDLE_RETURN_IF_ERROR(StoreOperands(*i, accesses->second, base, check, recorded));
+          stored += static_cast<uint32_t>(accesses->second.size());
+          if (i == last) check.Finish(i, base);
+          continue;
+        }
         for (const AccessLink& access : accesses->second) {
           const auto& linked = pass_.unit.program.instruction(static_cast<int>(access.instruction));
           llvm::Value* operand = AddressOperand(*i, linked);
@@ -315,6 +337,31 @@ class Recorder {
     }
     pass_.result->blocks.push_back(std::move(recorded));
     return Decision(terminator);
+  }
+
+  // What a marker hands over: its arguments are the operands of `links`.
+  absl::Status StoreOperands(llvm::Instruction& marker, llvm::ArrayRef<AccessLink> links, llvm::Value* base,
+                             AlignmentCheck& check, RecordedBlock& recorded) {
+    llvm::IRBuilder<> builder(&marker);
+    auto& call = llvm::cast<llvm::CallInst>(marker);
+    if (call.arg_size() != links.size()) return pass_.Unsupported(marker, "recording of these operands");
+    for (unsigned k = 0; k < call.arg_size(); ++k) {
+      const AccessLink& access = links[k];
+      const auto& linked = pass_.unit.program.instruction(static_cast<int>(access.instruction));
+      if (access.position >= recorded.access_bytes.size() || CountColumns(linked) != links.size()) {
+        return pass_.Unsupported(marker, absl::StrCat("recording of '", linked.mnemonic(), "'"));
+      }
+      llvm::Value* const value = call.getArgOperand(k);
+      llvm::Value* const number = value->getType()->isPointerTy() ? RecordedAddress(pass_, builder, value)
+                                                                  : builder.CreateZExt(value, pass_.i64());
+      builder.CreateStore(number, builder.CreateConstInBoundsGEP1_64(pass_.i64(), base, access.position));
+      const trace::v1::Operand& operand = OperandOfColumn(linked, k);
+      check.Add(builder, number, operand.bytes());
+      recorded.access_bytes[access.position] = operand.bytes();
+      recorded.access_instructions[access.position] = access.instruction;
+      recorded.access_sites[access.position] = pass_.SiteOf(marker);
+    }
+    return absl::OkStatus();
   }
 
   // A call through a pointer: the decision is the callee's number, and comes before what the callee records.
@@ -424,9 +471,10 @@ absl::Status InsertRecording(KernelPass& pass) {
     Recorder recorder(pass);
     if (!pass.record) {
       recorder.FunctionWithoutRecord(*function);
-      continue;
+    } else {
+      HEDDLE_RETURN_IF_ERROR(recorder.Function(*function));
     }
-    HEDDLE_RETURN_IF_ERROR(recorder.Function(*function));
+    EraseMarkers(*function);
   }
   return absl::OkStatus();
 }

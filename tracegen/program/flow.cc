@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "tracegen/program/prepare.h"
+#include "tracegen/ptx/collective.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
@@ -20,6 +21,26 @@ constexpr size_t kMostCallees = 255;  // a decision is recorded as one byte
 
 void AppendRegisters(std::string_view operand, std::vector<std::string>* registers) {
   for (std::string_view name : RegistersOf(operand)) registers->emplace_back(name);
+}
+
+// Operands as LLVM prints them.
+std::vector<WrittenOperand> WrittenOperands(const std::vector<std::string>& operands) {
+  using Kind = WrittenOperand::Kind;
+  std::vector<WrittenOperand> written;
+  for (const std::string& operand : operands) {
+    WrittenOperand& out = written.emplace_back();
+    int64_t value = 0;
+    if (absl::StartsWith(operand, "[")) {
+      out.kind = Kind::kAddress;
+    } else if (absl::StartsWith(operand, "%p")) {
+      out.kind = Kind::kPredicate;
+    } else if (absl::StartsWith(operand, "%r") || absl::StartsWith(operand, "%f")) {
+      out.kind = Kind::kRegister;
+    } else if (absl::SimpleAtoi(operand, &value)) {
+      out = {Kind::kConstant, static_cast<uint64_t>(value)};
+    }
+  }
+  return written;
 }
 
 class Builder {
@@ -143,6 +164,9 @@ class Builder {
     int64_t constant = 0;
     if (!instruction.operands.empty() && absl::SimpleAtoi(instruction.operands.back(), &constant)) {
       out.constant = constant;
+    }
+    if (MayBeCollective(out.mnemonic)) {
+      out.collective = DescribeCollective(out.mnemonic, WrittenOperands(instruction.operands));
     }
     if (out.opcode.op == v1::OP_BARRIER) {
       HEDDLE_RETURN_IF_ERROR(ReadBarrier(instruction, &out));

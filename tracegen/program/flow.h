@@ -3,6 +3,7 @@
 #define HEDDLE_TRACEGEN_PROGRAM_FLOW_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -31,6 +32,8 @@ struct FlowInstruction {
   uint32_t barrier_id = 0;
   uint32_t barrier_threads = 0;
   uint32_t id = 0;  // number of its IR instruction, 0 = none
+  // What DescribeCollective says of it; null for most.
+  std::shared_ptr<const trace::v1::Instruction> collective = nullptr;
 };
 
 enum class FlowEnd { kFallThrough, kConditional, kWide, kCall, kReturn, kExit };

@@ -12,6 +12,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "tracegen/ptx/collective.h"
 #include "tracegen/ptx/inline_ptx.h"
 #include "traces/base/status_macros.h"
 
@@ -90,9 +91,9 @@ class Linker {
       BlockLink& link = links_.blocks[&block];
       const FlowNode& node = flow_.nodes[found->second];
       link.instructions = static_cast<uint32_t>(node.instructions.size());
-      link.accesses = static_cast<uint32_t>(
-          std::count_if(node.instructions.begin(), node.instructions.end(),
-                        [&](const FlowInstruction& instruction) { return RecordsAddress(instruction, by_number_); }));
+      for (const FlowInstruction& instruction : node.instructions) {
+        link.accesses += CountColumns(instruction, by_number_);
+      }
     }
     for (const llvm::BasicBlock& block : function_) {
       HEDDLE_RETURN_IF_ERROR(LinkEdges(block));
@@ -115,7 +116,7 @@ class Linker {
       if (at.end != FlowEnd::kFallThrough) return kNoNode;
       edge->instructions += static_cast<uint32_t>(at.instructions.size());
       for (const FlowInstruction& instruction : at.instructions) {
-        if (RecordsAddress(instruction, by_number_)) ++edge->accesses;
+        edge->accesses += CountColumns(instruction, by_number_);
       }
       node = at.next;
     }
@@ -171,16 +172,21 @@ class Linker {
       uint32_t position = 0;
       for (size_t i = 0; i < node.instructions.size(); ++i) {
         const FlowInstruction& instruction = node.instructions[i];
-        if (!RecordsAddress(instruction, by_number_)) continue;
-        const FlowAccess access{static_cast<int>(n), static_cast<uint32_t>(i), position++, 0};
+        const uint32_t columns = CountColumns(instruction, by_number_);
+        if (columns == 0) continue;
+        const FlowAccess access{static_cast<int>(n), static_cast<uint32_t>(i), position, 0};
+        position += columns;
         const llvm::Instruction* ir =
             AccessNamedBy(instruction.id < by_number_.size() ? by_number_[instruction.id] : nullptr);
-        if (ir == nullptr || !AccessesMemory(*ir) || ir->getFunction() != &function_) {
+        const bool is_access = ir != nullptr && (AccessesMemory(*ir) || instruction.collective != nullptr);
+        if (!is_access || ir->getFunction() != &function_) {
           strange[access.node].push_back(access);
         } else if (links_.nodes[ir->getParent()] != access.node) {
           moved_.insert(NumberOf(*ir));
         } else {
-          groups[NumberOf(*ir)].push_back(access);
+          std::vector<FlowAccess>& group = groups[NumberOf(*ir)];
+          for (uint32_t c = 0; c < columns; ++c)
+            group.push_back({access.node, access.instruction, access.position + c, 0});
         }
       }
     }
@@ -223,7 +229,7 @@ class Linker {
     }
     if (unlinked.size() != accesses.size()) return false;
     for (size_t i = 0; i < accesses.size(); ++i) {
-      const FlowInstruction& ptx = flow_.nodes[accesses[i].node].instructions[accesses[i].instruction];
+      const FlowInstruction& ptx = PtxOf(accesses[i]);
       const bool load = llvm::isa<llvm::LoadInst>(unlinked[i]);
       if (!ptx.opcode.is_volatile || !unlinked[i]->isVolatile() ||
           (!load && !llvm::isa<llvm::StoreInst>(unlinked[i])) ||
@@ -244,12 +250,15 @@ class Linker {
     }
   }
 
+  const FlowInstruction& PtxOf(const FlowAccess& access) const {
+    return flow_.nodes[access.node].instructions[access.instruction];
+  }
+
   // Whether the PTX has the accesses of an asm statement, one by one.
   bool AreThoseOf(const std::vector<InlineAccess>& statement, const std::vector<FlowAccess>& group) const {
     return std::equal(group.begin(), group.end(), statement.begin(), statement.end(),
                       [this](const FlowAccess& access, const InlineAccess& written) {
-                        const FlowInstruction& ptx = flow_.nodes[access.node].instructions[access.instruction];
-                        return written.is_image || ptx.opcode.access_bytes == written.bytes;
+                        return written.is_image || PtxOf(access).opcode.access_bytes == written.bytes;
                       });
   }
 
@@ -258,10 +267,12 @@ class Linker {
     if (const std::vector<InlineAccess> statement = InlineAccessesOf(ir); !statement.empty()) {
       return AreThoseOf(statement, *group);
     }
+    // An intrinsic with several operands is one instruction.
+    if (PtxOf(group->front()).collective != nullptr) {
+      return group->size() == CountColumns(PtxOf(group->front()), by_number_);
+    }
     const MemoryOperand operand = MemoryOperandOf(ir);
-    auto bytes = [&](const FlowAccess& access) -> uint64_t {
-      return flow_.nodes[access.node].instructions[access.instruction].opcode.access_bytes;
-    };
+    auto bytes = [&](const FlowAccess& access) -> uint64_t { return PtxOf(access).opcode.access_bytes; };
     if (group->size() == 1) {
       return operand.is_image || bytes(group->front()) == operand.bytes ||
              (operand.is_vector && bytes(group->front()) > operand.bytes);
@@ -271,7 +282,7 @@ class Linker {
     int64_t lowest = INT64_MAX;
     std::vector<int64_t> offsets;
     for (const FlowAccess& access : *group) {
-      const PtxAddress address = resolver.Resolve(flow_.nodes[access.node].instructions[access.instruction].address);
+      const PtxAddress address = resolver.Resolve(PtxOf(access).address);
       if (!offsets.empty() && address.base != base) return false;
       base = address.base;
       offsets.push_back(address.offset);
@@ -370,11 +381,14 @@ std::vector<const llvm::Instruction*> InstructionsByNumber(const llvm::Module& m
   return result;
 }
 
-bool RecordsAddress(const FlowInstruction& instruction, const std::vector<const llvm::Instruction*>& by_number) {
-  if (!IsMemory(instruction) || instruction.opcode.space == v1::SPACE_PARAM) return false;
-  if (instruction.id == 0 || instruction.id >= by_number.size()) return true;
+uint32_t CountColumns(const FlowInstruction& instruction, const std::vector<const llvm::Instruction*>& by_number) {
+  if (instruction.collective != nullptr && instruction.collective->operand_size() > 0) {
+    return CountColumns(*instruction.collective);
+  }
+  if (!IsMemory(instruction) || instruction.opcode.space == v1::SPACE_PARAM) return 0;
+  if (instruction.id == 0 || instruction.id >= by_number.size()) return 1;
   const auto* call = llvm::dyn_cast_or_null<llvm::CallInst>(by_number[instruction.id]);
-  return call == nullptr || llvm::isa<llvm::IntrinsicInst>(call) || call->isInlineAsm();
+  return call == nullptr || llvm::isa<llvm::IntrinsicInst>(call) || call->isInlineAsm() ? 1 : 0;
 }
 
 absl::Status LinkFunction(const CanonicalModule& module, const llvm::Function& function, const FlowFunction& flow,

@@ -51,9 +51,10 @@ struct FunctionLinks {
 // IR instructions by their number (index 0 is not used).
 std::vector<const llvm::Instruction*> InstructionsByNumber(const llvm::Module& module);
 
-// True if threads record an address each time they run the PTX instruction: a memory instruction that is neither a
-// parameter access nor part of the copy of a by-value argument.
-bool RecordsAddress(const FlowInstruction& instruction, const std::vector<const llvm::Instruction*>& by_number);
+// How many numbers threads record each time they run the PTX instruction: the address of a memory instruction that is
+// neither a parameter access nor part of the copy of a by-value argument; or the operands that a collective instruction
+// has in registers.
+uint32_t CountColumns(const FlowInstruction& instruction, const std::vector<const llvm::Instruction*>& by_number);
 
 // Links one function. IR accesses whose PTX does not stand where or access what the IR does are put into `moved` and
 // leave the links incomplete; the caller makes them volatile and generates PTX again. Errors: control flow that does

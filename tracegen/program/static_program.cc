@@ -290,9 +290,10 @@ class ProgramBuilder {
     if (from.is_guarded) flags |= v1::FLAG_GUARDED;
     if (from.cannot_return || (last && function.dead_ends[index])) flags |= v1::FLAG_CANNOT_RETURN;
     if (function.hoistable[index][i]) flags |= v1::FLAG_HOISTABLE;
-    if (from.opcode.space != v1::SPACE_NONE && !RecordsAddress(from, code_.by_number)) flags |= v1::FLAG_NO_ADDRESS;
+    if (from.opcode.space != v1::SPACE_NONE && CountColumns(from, code_.by_number) == 0) flags |= v1::FLAG_NO_ADDRESS;
     if (node.end == FlowEnd::kConditional && last && IsUniform(function, node)) flags |= v1::FLAG_UNIFORM;
     out->set_flags(flags);
+    if (from.collective != nullptr) out->MergeFrom(*from.collective);
     if (from.id > 0 && from.id <= module_.lines.size()) {
       out->set_source_file(module_.lines[from.id - 1].file);
       out->set_source_line(module_.lines[from.id - 1].line);

@@ -12,6 +12,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Module.h"
+#include "tracegen/ptx/collective.h"
 #include "tracegen/ptx/opcode.h"
 #include "tracegen/ptx/syntax/check_operands.h"
 #include "tracegen/ptx/syntax/parse.h"
@@ -268,6 +269,11 @@ std::vector<InlineAccess> InlineAccessesOf(const llvm::Instruction& instruction)
   if (!module.ok()) return accesses;
   for (const ptx::Statement& statement : module->functions[0].body) {
     if (statement.instruction() == nullptr) continue;
+    const auto collective = CollectiveOf(module->functions[0], *statement.instruction());
+    if (collective != nullptr && collective->operand_size() > 0) {
+      accesses.insert(accesses.end(), CountColumns(*collective), {});
+      continue;
+    }
     const Opcode opcode = ClassifyOpcode(statement.instruction()->Mnemonic());
     if (opcode.space == v1::SPACE_PARAM) continue;
     if (opcode.op == v1::OP_LOAD || opcode.op == v1::OP_STORE || opcode.op == v1::OP_ATOMIC ||

@@ -53,7 +53,8 @@ struct InlineAccess {
   uint64_t bytes = 0;
   bool is_image = false;  // bytes depend on the image
 };
-// In the order of the text; none for calls that are no asm statements, and for text that cannot be read.
+// In the order of the text, one for each operand that a collective instruction records; none for calls that are no asm
+// statements, and for text that cannot be read.
 std::vector<InlineAccess> InlineAccessesOf(const llvm::Instruction& instruction);
 
 }  // namespace heddle::tracegen

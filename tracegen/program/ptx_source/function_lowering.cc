@@ -262,9 +262,12 @@ class Lowering {
     const FlowInstruction& flow =
         layout_.flow.nodes[static_cast<size_t>(node_)].instructions[static_cast<size_t>(step.flow_index)];
     static const auto& nobody = *new std::vector<const llvm::Instruction*>();
-    if (!RecordsAddress(flow, nobody)) return absl::OkStatus();
+    const uint32_t columns = CountColumns(flow, nobody);
+    if (columns == 0) return absl::OkStatus();
     if (access == nullptr) return Error(step, "a memory access that cannot be recorded");
-    links_.accesses[access] = {FlowAccess{node_, static_cast<uint32_t>(step.flow_index), position_++, 0}};
+    for (uint32_t i = 0; i < columns; ++i) {
+      links_.accesses[access].push_back({node_, static_cast<uint32_t>(step.flow_index), position_++, 0});
+    }
     return absl::OkStatus();
   }
 

@@ -91,7 +91,9 @@ class StatementFunction {
   std::vector<llvm::Instruction*> Accesses() const {
     std::vector<std::pair<uint32_t, llvm::Instruction*>> placed;
     for (const auto& [access, flow] : links_.accesses) {
-      placed.emplace_back(flow.front().position, const_cast<llvm::Instruction*>(access));  // of our own function
+      for (const FlowAccess& column : flow) {
+        placed.emplace_back(column.position, const_cast<llvm::Instruction*>(access));  // of our own function
+      }
     }
     std::sort(placed.begin(), placed.end());
     std::vector<llvm::Instruction*> accesses;

@@ -22,7 +22,7 @@ inline constexpr char kAsWrittenMetadata[] = "heddle.as-written";
 absl::Status CutInlinePtx(llvm::CallInst& call, const ptx::Module& source);
 
 // For execution: puts the meaning of a statement that stays as written in the call's place. `accesses` receives what
-// makes its accesses to memory, in the order of the text.
+// makes its accesses to memory, in the order of the text: one for each number that threads record.
 absl::Status ExecuteInlinePtx(llvm::CallInst& call, const ptx::Module& source,
                               std::vector<llvm::Instruction*>* accesses);
 

@@ -8,6 +8,7 @@
 #include "tracegen/program/prepare.h"
 #include "tracegen/program/ptx_source/libdevice.h"
 #include "tracegen/program/ptx_source/ptx_error.h"
+#include "tracegen/ptx/collective.h"
 #include "tracegen/ptx/opcode.h"
 #include "traces/base/status_macros.h"
 
@@ -99,6 +100,7 @@ absl::StatusOr<FlowInstruction> StaticInstruction(const TextPlace& place, const 
     // What stays in a result's register where the guard is false is read, too.
     for (const std::string& name : flow.dst) flow.src.push_back(name);
   }
+  flow.collective = CollectiveOf(function, instruction);
   if (flow.opcode.op == v1::OP_BARRIER) HEDDLE_RETURN_IF_ERROR(ReadBarrier(place, instruction, &flow));
   if (flow.opcode.space == v1::SPACE_PARAM && (flow.opcode.op == v1::OP_LOAD || flow.opcode.op == v1::OP_STORE) &&
       (!function.is_kernel || ParameterVariable(instruction))) {
