@@ -182,11 +182,15 @@ def mutate(message, choose):
 def agree(directory):
     accesses = 0
     layouts = set()
-    for mode in ("whole", "parts", "bits", "cut_bits", "moved"):
+    for mode in ("whole", "parts", "bits", "cut_bits", "moved", "collective"):
         for seed in range(1, 3 if mode.endswith("bits") else 4):
             path = os.path.join(directory, f"{mode}{seed}.htrace")
             subprocess.run([dump_paths, "--write", path, str(seed), mode], check=True)
             accesses += compare(path)
+            if mode == "collective":
+                chunks = [record.chunk for record in records_of(path) if record.WhichOneof("kind") == "chunk"]
+                assert any(column.operand == 1 for chunk in chunks for column in chunk.column)
+                assert any(column.ref_operand == 0 for chunk in chunks for column in chunk.column if column.operand == 1)
             if mode == "bits":
                 chunk = next(record.chunk for record in records_of(path) if record.WhichOneof("kind") == "chunk")
                 assert chunk.paths.decision_planes and chunk.column[0].model == trace_pb2.AddressColumn.INDUCTION
@@ -260,6 +264,7 @@ def changed_records(directory, mutations):
         os.path.join(directory, "small.htrace"),
         os.path.join(directory, "parts1.htrace"),
         os.path.join(directory, "bits1.htrace"),
+        os.path.join(directory, "collective1.htrace"),
         os.path.join(source_dir, "traces", "samples", "nqueens.htrace"),
     ]
     originals = [apart(records_of(path)) for path in files]

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tests/traces/program_builder.h"
+#include "traces/format/program/operands.h"
 
 namespace heddle::trace::testing {
 namespace {
@@ -195,6 +196,16 @@ uint64_t Address(const v1::Instruction& instruction, uint32_t pc, uint64_t threa
   }
 }
 
+// What an operand of a collective instruction holds: a copy's destination follows its source, counts are few.
+uint64_t OperandValue(const Column& column, uint64_t thread, uint64_t occurrence, uint64_t previous, Random& random) {
+  if (column.kind != v1::Operand::ADDRESS) return column.kind == v1::Operand::BARRIER ? occurrence % 16 : 32;
+  if (column.space == v1::SPACE_GLOBAL) {
+    return 0x700000000000 + (uint64_t{column.instruction} << 24) + column.bytes * (thread + 64 * occurrence);
+  }
+  const uint64_t offset = random.Below(4) == 0 ? random.Below(1 << 10) * column.bytes : previous % 0x10000;
+  return 0x1000000 + offset;
+}
+
 }  // namespace
 
 v1::KernelProgram RandomProgram(uint64_t seed, const RandomProgramOptions& options) {
@@ -204,6 +215,7 @@ v1::KernelProgram RandomProgram(uint64_t seed, const RandomProgramOptions& optio
 ThreadTrace RandomThread(const Program& checked, uint64_t seed, uint64_t thread, const RandomThreadOptions& options) {
   const v1::KernelProgram& program = checked.proto();
   const std::vector<uint32_t> way_out = WaysOut(program);
+  const std::vector<Column> columns = ColumnsOf(checked);
   Random decisions(seed * 0x2545f4914f6cdd1d + thread / options.alike);
   Random data(seed ^ (thread << 20));
   ThreadTrace trace;
@@ -216,9 +228,16 @@ ThreadTrace RandomThread(const Program& checked, uint64_t seed, uint64_t thread,
     trace.thread_instructions += block.instruction_count();
     for (uint32_t pc = block.first_instruction(); pc < block.first_instruction() + block.instruction_count(); ++pc) {
       const v1::Instruction& instruction = program.instruction(static_cast<int>(pc));
-      if (!Program::HasAddress(instruction)) continue;
-      previous = Address(instruction, pc, thread, occurrences[pc]++, previous, options.linear_addresses, data);
-      trace.addresses.push_back(previous);
+      if (instruction.operand_size() != 0) {
+        for (uint32_t c = FindColumn(checked, pc, 0); c < columns.size() && columns[c].instruction == pc; ++c) {
+          previous = OperandValue(columns[c], thread, occurrences[pc], previous, data);
+          trace.addresses.push_back(previous);
+        }
+        ++occurrences[pc];
+      } else if (Program::HasAddress(instruction)) {
+        previous = Address(instruction, pc, thread, occurrences[pc]++, previous, options.linear_addresses, data);
+        trace.addresses.push_back(previous);
+      }
     }
     const bool leave = trace.thread_instructions >= options.most_instructions || stack.size() > 64;
     uint32_t decision = 0;

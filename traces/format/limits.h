@@ -8,11 +8,13 @@
 namespace heddle::trace {
 
 inline constexpr uint32_t kMajorVersion = 1;
-inline constexpr uint32_t kMinorVersion = 7;  // newest that a header is given; the index names what 1.3 added
+inline constexpr uint32_t kMinorVersion = 8;  // newest that a header is given; the index names what 1.3 added
 // Of files with certificates, or whose launches had several blocks alive at once.
 inline constexpr uint32_t kCertificateMinorVersion = 6;
 // Of files with programs that came as PTX text.
 inline constexpr uint32_t kGivenCodeMinorVersion = 7;
+// Of files with instructions that are collective or asynchronous, clusters, launches from kernels, or graphs.
+inline constexpr uint32_t kCollectiveMinorVersion = 8;
 // What a writer calls its files unless their header asks for a newer one: nothing later is needed to read them.
 inline constexpr uint32_t kUsualMinorVersion = 1;
 
@@ -22,6 +24,10 @@ inline constexpr char kChunkFeature[] = "chunks-1.1";
 inline constexpr char kLaterChunkFeature[] = "chunks-1.3";
 // Likewise for what version 1.5 added.
 inline constexpr char kColumnFeature[] = "columns-1.5";
+// Likewise of files with a column of an operand that is not a memory instruction's one address.
+inline constexpr char kOperandFeature[] = "operands-1.8";
+// Likewise of files with a program that has barriers of clusters, or barriers at which not all threads wait.
+inline constexpr char kBarrierFeature[] = "barriers-1.8";
 
 // A writer closes a chunk at the first of these. A chunk may pass them by what one step of the writer adds; a reader
 // accepts up to the kMax values.

@@ -6,6 +6,7 @@
 
 #include "traces/base/status_macros.h"
 #include "traces/format/columns/models/relative_model.h"
+#include "traces/format/program/operands.h"
 
 namespace heddle::trace {
 
@@ -17,8 +18,8 @@ absl::Status AddressDecoder::Decode(const v1::BlockChunk& chunk, const Program& 
   bool narrow = walk_.Run(out, out.offsets32.data());
   if (!ZeroedColumnsHold(narrow, columns_)) narrow = walk_.Run(out, out.offsets32.data());
   if (narrow) {
-    out.base.assign(program.instruction_count(), 0);
-    for (size_t c = 0; c < columns_.count; ++c) out.base[program.accesses()[c]] = columns_.cursors[c].base;
+    out.base.assign(SlotCount(program), 0);
+    for (uint32_t c = 0; c < columns_.count; ++c) out.base[SlotOf(program, c)] = columns_.cursors[c].base;
     return absl::OkStatus();
   }
   out.offsets32.clear();

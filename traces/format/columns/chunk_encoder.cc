@@ -4,6 +4,7 @@
 
 #include "traces/format/columns/models/column_model.h"
 #include "traces/format/columns/path_encoder.h"
+#include "traces/format/program/operands.h"
 
 namespace heddle::trace {
 namespace {
@@ -37,6 +38,7 @@ bool ChunkEncoder::IsWorthThreads(const PendingChunk& chunk) {
 void ChunkEncoder::EncodeColumn(uint32_t index, bool trial, v1::AddressColumn& record) {
   EncoderColumn& column = columns_.all[index];
   record.set_instruction(columns_.chunk->program().accesses()[index]);
+  record.set_operand(OperandOf(columns_.chunk->program(), index));
   record.set_model(column.choice.model);
   if (column.choice.chain != 0) record.set_chain(column.chain);
   thread_local std::vector<int64_t> room;  // kept, since fresh pages would cost as much as the work

@@ -9,11 +9,18 @@
 #include "traces/format/columns/models/counted_model.h"
 #include "traces/format/columns/models/induction_terms.h"
 #include "traces/format/limits.h"
+#include "traces/format/program/operands.h"
 
 namespace heddle::trace {
 namespace {
 
 constexpr uint64_t kNoRuns = ~uint64_t{0};
+
+std::string NameOf(const Program& program, size_t column) {
+  const uint32_t operand = OperandOf(program, static_cast<uint32_t>(column));
+  return absl::StrCat("instruction ", program.accesses()[column],
+                      operand == 0 ? "" : absl::StrCat(", operand ", operand));
+}
 
 void Reset(const Program& program, const WalkedPaths& walked, DecoderColumns& columns) {
   columns.program = &program;
@@ -45,14 +52,12 @@ absl::Status ColumnReader::ReadChains(const v1::BlockChunk& chunk, DecoderColumn
 // One pass over the threads for all columns that need it; their number times that of the threads is not bounded.
 void ColumnReader::CountByThread(const v1::BlockChunk& chunk, const WalkedPaths& walked, const DecodedChunk& out,
                                  const DecoderColumns& columns) {
-  const std::span<const Pc> accesses = columns.program->accesses();
   first_run_.assign(columns.count, kNoRuns);
   uint64_t runs = 0;
   for (const v1::AddressColumn& record : chunk.column()) {
     const ColumnModel* const model = FindModel(record.model());
-    const auto found = std::lower_bound(accesses.begin(), accesses.end(), record.instruction());
-    if (model == nullptr || found == accesses.end()) continue;  // refused later, as all that is wrong with a column
-    const size_t c = static_cast<size_t>(found - accesses.begin());
+    const uint32_t c = FindColumn(*columns.program, record.instruction(), record.operand());
+    if (model == nullptr || c == columns.count) continue;  // refused later, as all that is wrong with a column
     if (first_run_[c] != kNoRuns || (model->ShapeOf(walked.totals[c]).scalable && !record.scaled())) continue;
     first_run_[c] = runs;
     runs += walked.totals[c].threads;
@@ -136,10 +141,11 @@ absl::Status ColumnReader::Read(const v1::BlockChunk& chunk, const Program& prog
   size_t next = 0;
   for (const v1::AddressColumn& record : chunk.column()) {
     while (next < columns.count && walked.totals[next].accesses == 0) ++next;
-    if (next == columns.count || program.accesses()[next] != record.instruction()) {
-      return RefuseColumn(record, next == columns.count ? "no thread runs the instruction"
-                                                        : absl::StrCat("the column of instruction ",
-                                                                       program.accesses()[next], " must come next"));
+    if (next == columns.count || program.accesses()[next] != record.instruction() ||
+        OperandOf(program, static_cast<uint32_t>(next)) != record.operand()) {
+      return RefuseColumn(record, next == columns.count
+                                      ? "no thread runs the instruction"
+                                      : absl::StrCat("the column of ", NameOf(program, next), " must come next"));
     }
     if (record.model() == v1::AddressColumn::COUNTED && out.accesses > kMaxCountedAccesses) {
       return RefuseColumn(record,
@@ -150,7 +156,7 @@ absl::Status ColumnReader::Read(const v1::BlockChunk& chunk, const Program& prog
   }
   while (next < columns.count && walked.totals[next].accesses == 0) ++next;
   if (next != columns.count) {
-    return absl::DataLossError(absl::StrCat("instruction ", program.accesses()[next], " ran but has no column"));
+    return absl::DataLossError(absl::StrCat(NameOf(program, next), " ran but has no column"));
   }
   CountTerms(out.paths, columns);
   AddCountedSums(out.path_of_thread, columns);

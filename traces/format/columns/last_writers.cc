@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "traces/base/varint.h"
+#include "traces/format/program/operands.h"
 
 namespace heddle::trace {
 namespace {
@@ -74,7 +75,7 @@ absl::Status DecodeLastWriters(const v1::BlockChunk& chunk, const Program& progr
     // Every number takes a byte at least.
     if (!data.Read(count) || count > data.left()) return Wrong(column, "too many for their bytes");
     if (count != 0 && (column.instruction() >= program.instruction_count() ||
-                       !Program::HasAddress(program.instruction(column.instruction())))) {
+                       CountColumns(program.instruction(column.instruction())) == 0)) {
       return Wrong(column, "the program has no such access");
     }
     const size_t first = reads.size();

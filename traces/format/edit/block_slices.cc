@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "traces/base/status_macros.h"
 #include "traces/format/chunk/walk.h"
+#include "traces/format/program/operands.h"
 
 namespace heddle::trace {
 namespace {
@@ -32,7 +33,7 @@ class NotedDecisions {
 
 absl::Status ExpandedPaths::Expand(const Program& program, const DecodedChunk& chunk) {
   decisions_.clear();
-  accesses_.clear();
+  slots_.clear();
   first_decision_.assign(1, 0);
   first_access_.assign(1, 0);
   for (const PathView& path : chunk.paths) {
@@ -40,15 +41,14 @@ absl::Status ExpandedPaths::Expand(const Program& program, const DecodedChunk& c
     NotedDecisions decisions(path, decisions_);
     uint64_t instructions = 0;
     (void)Walk(program, path.extent, decisions, state, ~uint64_t{0}, instructions, [&](uint32_t, const Block& block) {
-      const std::span<const Pc> accesses = program.accesses_of(block);
-      accesses_.insert(accesses_.end(), accesses.begin(), accesses.end());
+      for (uint32_t i = 0; i < block.access_count; ++i) slots_.push_back(SlotOf(program, block.first_access + i));
     });  // DecodeChunk walked the same path and found nothing wrong
     if (!decisions.fits()) {
       return absl::UnimplementedError(
           "a branch with more than 256 successors cannot be encoded anew; whole chunks can be copied as they are");
     }
     first_decision_.push_back(decisions_.size());
-    first_access_.push_back(accesses_.size());
+    first_access_.push_back(slots_.size());
   }
   return absl::OkStatus();
 }
@@ -75,9 +75,9 @@ absl::StatusOr<bool> BlockSlices::Next() {
     const uint32_t path = chunk_.path_of_thread[t];
     uint64_t position = chunk_.first_address[t];
     uint64_t* out = addresses_.data() + (position - origin);
-    for (Pc pc : paths_.accesses(path)) *out++ = chunk_.address(position++, pc);
+    for (Pc slot : paths_.slots(path)) *out++ = chunk_.address(position++, slot);
     threads_.push_back({paths_.decisions(path),
-                        std::span(addresses_).subspan(chunk_.first_address[t] - origin, paths_.accesses(path).size()),
+                        std::span(addresses_).subspan(chunk_.first_address[t] - origin, paths_.slots(path).size()),
                         chunk_.paths[path].extent != Extent::kCut});
   }
   return true;

@@ -15,7 +15,8 @@
 
 namespace heddle::trace {
 
-// The distinct paths of a chunk, expanded: decisions one byte each, and the instruction of each access.
+// The distinct paths of a chunk, expanded: decisions one byte each, and where the base of each access is
+// (Column::slot).
 class ExpandedPaths {
  public:
   // Unimplemented if a wide decision is above 255, which a writer cannot take.
@@ -24,13 +25,13 @@ class ExpandedPaths {
   std::span<const uint8_t> decisions(size_t path) const {
     return std::span(decisions_).subspan(first_decision_[path], first_decision_[path + 1] - first_decision_[path]);
   }
-  std::span<const Pc> accesses(size_t path) const {
-    return std::span(accesses_).subspan(first_access_[path], first_access_[path + 1] - first_access_[path]);
+  std::span<const Pc> slots(size_t path) const {
+    return std::span(slots_).subspan(first_access_[path], first_access_[path + 1] - first_access_[path]);
   }
 
  private:
   std::vector<uint8_t> decisions_;
-  std::vector<Pc> accesses_;
+  std::vector<Pc> slots_;
   std::vector<size_t> first_decision_;  // per path, plus the end
   std::vector<size_t> first_access_;
 };

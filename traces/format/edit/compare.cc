@@ -9,6 +9,7 @@
 #include "traces/format/edit/block_slices.h"
 #include "traces/format/limits.h"
 #include "traces/format/program/code_level.h"
+#include "traces/format/program/operands.h"
 
 namespace heddle::trace {
 namespace {
@@ -108,19 +109,24 @@ class LaunchComparison {
     uint64_t accesses = 0;
     uint64_t before = instructions;
     uint32_t last = program_.entry_block();
+    uint32_t operand = 0;
     (void)Walk(program_, Extent::kRunsToExit, shared, state, instructions + kLongestWalk, instructions,
                [&](uint32_t b, const Block& block) {
                  last = b;
                  const std::span<const Pc> pcs = program_.accesses_of(block);
                  if (!found.pc.has_value() && address - accesses < pcs.size()) {
+                   const auto column = static_cast<uint32_t>(block.first_access + address - accesses);
                    found.pc = pcs[address - accesses];
+                   operand = OperandOf(program_, column);
                    found.instruction = before + (*found.pc - block.first);
                  }
                  accesses += pcs.size();
                  before += block.count;
                });  // ends for want of a decision, or at the exit
     if (found.pc.has_value() && address < addresses_a.size() && address < addresses_b.size()) {
-      found.what = absl::StrCat("address 0x", absl::Hex(addresses_a[address]), " in ", readers_[0]->name(), ", 0x",
+      const bool is_one = program_.instruction(*found.pc).operand_size() == 0;
+      found.what = absl::StrCat(is_one ? "address 0x" : absl::StrCat("operand ", operand, " 0x"),
+                                absl::Hex(addresses_a[address]), " in ", readers_[0]->name(), ", 0x",
                                 absl::Hex(addresses_b[address]), " in ", readers_[1]->name());
     } else if (decides) {
       found.instruction = before - 1;
@@ -309,7 +315,11 @@ std::string CompareShapes(const TraceReader& a, const LaunchView& in_a, const Tr
     const v1::Dim3& block = view.launch.block();
     return absl::StrCat("grid ", grid.x(), "x", grid.y(), "x", grid.z(), ", block ", block.x(), "x", block.y(), "x",
                         block.z(), ", ", view.launch.dynamic_shared_bytes(), " bytes of dynamic shared memory, ",
-                        view.launch.recorded() ? "recorded" : "not recorded");
+                        view.launch.recorded() ? "recorded" : "not recorded",
+                        view.launch.has_cluster()
+                            ? absl::StrCat(", clusters of ", view.launch.cluster().x(), "x", view.launch.cluster().y(),
+                                           "x", view.launch.cluster().z())
+                            : "");
   };
   const std::string one = shape(in_a);
   const std::string other = shape(in_b);

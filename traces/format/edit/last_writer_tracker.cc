@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "traces/format/program/operands.h"
 
 namespace heddle::trace {
 namespace {
@@ -24,6 +25,7 @@ LastWriterTracker::LastWriterTracker(const Program& program, uint32_t threads,
                                      size_t most_pages)
     : program_(program), most_pages_(most_pages), states_(threads) {
   for (const v1::AddressWindow& window : windows) windows_.emplace_back(window.base(), window.bytes());
+  const std::vector<Column> columns = ColumnsOf(program);
   for (const Block& block : program.blocks()) {
     first_division_.push_back(static_cast<uint32_t>(divisions_.size()));
     uint32_t position = 0;
@@ -34,12 +36,14 @@ LastWriterTracker::LastWriterTracker(const Program& program, uint32_t threads,
       if (barrier || (instruction.op() == v1::OP_WARP && absl::StrContains(instruction.mnemonic(), "sync"))) {
         divisions_.push_back({position, barrier});
       }
-      if (!Program::HasAddress(instruction)) continue;
-      uint8_t kinds = kRead;
-      if (instruction.op() == v1::OP_STORE) kinds = kWrite;
-      if (instruction.op() == v1::OP_ATOMIC) kinds = kRead | kWrite;
-      accesses_.push_back({pc, instruction.access_bytes(), kinds});
-      ++position;
+      for (uint32_t c = CountColumns(instruction); c > 0; --c, ++position) {
+        const Column& column = columns[accesses_.size()];
+        uint8_t kinds = kRead;
+        if (column.access == v1::OP_STORE) kinds = kWrite;
+        if (column.access == v1::OP_ATOMIC) kinds = kRead | kWrite;
+        if (column.access == v1::OP_UNKNOWN) kinds = 0;
+        accesses_.push_back({pc, column.bytes, kinds});
+      }
     }
   }
   first_division_.push_back(static_cast<uint32_t>(divisions_.size()));

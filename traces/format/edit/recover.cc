@@ -171,7 +171,8 @@ class Recovery {
         if (record.header().major() != kMajorVersion ||
             std::any_of(record.header().required_feature().begin(), record.header().required_feature().end(),
                         [](const std::string& feature) {
-                          return feature != kChunkFeature && feature != kLaterChunkFeature && feature != kColumnFeature;
+                          return feature != kChunkFeature && feature != kLaterChunkFeature &&
+                                 feature != kColumnFeature && feature != kOperandFeature && feature != kBarrierFeature;
                         })) {
           return absl::UnimplementedError(absl::StrCat(name_, ": trace version ", record.header().major(), ".",
                                                        record.header().minor(),

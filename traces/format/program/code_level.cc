@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "traces/format/limits.h"
+#include "traces/format/program/operands.h"
 
 namespace heddle::trace {
 
@@ -17,6 +18,9 @@ std::string CodeInWords(const v1::KernelProgram& program) {
 }
 
 uint32_t MinorVersionOf(const v1::KernelProgram& program) {
+  if (!program.stand_in_for().empty() || std::ranges::any_of(program.instruction(), IsCollective)) {
+    return kCollectiveMinorVersion;
+  }
   const bool tells =
       program.level() != v1::LEVEL_PTX_COMPILED || !program.producer().empty() || !program.isa_version().empty() ||
       !program.target().empty() ||

@@ -25,6 +25,15 @@ absl::StatusOr<Geometry> GeometryOf(const v1::Launch& launch) {
     return absl::InvalidArgumentError(
         absl::StrCat("launch ", launch.id(), ": a block must have between 1 and ", kMaxThreadsPerBlock, " threads"));
   }
+  if (!launch.has_cluster()) return geometry;
+  constexpr uint64_t kMostClusterBlocks = 16;
+  const v1::Dim3& cluster = launch.cluster();
+  const uint64_t blocks = Volume(cluster);
+  if (blocks == 0 || blocks > kMostClusterBlocks || launch.grid().x() % cluster.x() != 0 ||
+      launch.grid().y() % cluster.y() != 0 || launch.grid().z() % cluster.z() != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("launch ", launch.id(), ": its clusters must have between 1 and ",
+                                                   kMostClusterBlocks, " blocks, and divide the grid"));
+  }
   return geometry;
 }
 

@@ -14,7 +14,8 @@ struct Geometry {
   uint64_t block_threads = 0;
 };
 
-// Refuses dimensions of 0, more than kMaxThreadsPerBlock threads, and grids of 2^62 blocks or more.
+// Refuses dimensions of 0, more than kMaxThreadsPerBlock threads, grids of 2^62 blocks or more, and clusters that do
+// not divide the grid.
 absl::StatusOr<Geometry> GeometryOf(const v1::Launch& launch);
 
 }  // namespace heddle::trace

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "traces/base/status_macros.h"
+#include "traces/format/program/operands.h"
 
 namespace heddle::trace {
 namespace {
@@ -15,6 +16,7 @@ constexpr uint32_t kMaxTargets = 1u << 20;
 constexpr uint32_t kMaxRegister = 1u << 20;
 constexpr uint32_t kMaxBarriers = 16;
 constexpr uint32_t kMaxAccessBytes = 255;
+constexpr uint32_t kMaxColumns = 65'536;  // numbers of columns have 16 bits
 
 bool IsMemory(v1::OpClass op) {
   return op == v1::OP_LOAD || op == v1::OP_STORE || op == v1::OP_ATOMIC || op == v1::OP_TEXTURE;
@@ -41,7 +43,7 @@ class Refusal {
 // What a thread whose predicate is false must not do, so that its way must lead past it.
 bool NeedsDecision(const v1::Instruction& instruction) {
   return (instruction.flags() & v1::FLAG_GUARDED) != 0 &&
-         (Program::HasAddress(instruction) || instruction.op() == v1::OP_BARRIER);
+         (CountColumns(instruction) != 0 || instruction.op() == v1::OP_BARRIER);
 }
 
 absl::Status CheckInstruction(const v1::Instruction& instruction, uint32_t index, const Refusal& refuse) {
@@ -59,6 +61,7 @@ absl::Status CheckInstruction(const v1::Instruction& instruction, uint32_t index
   if (instruction.access_bytes() > kMaxAccessBytes) {
     return refuse.At(kKind, index, absl::StrCat("access_bytes is above ", kMaxAccessBytes));
   }
+  if (std::string rule = BrokenOperandRule(instruction); !rule.empty()) return refuse.At(kKind, index, rule);
   if (!IsMemory(instruction.op()) && (instruction.space() != v1::SPACE_NONE || instruction.access_bytes() != 0)) {
     return refuse.At(kKind, index, "only memory instructions have a space and access_bytes");
   }
@@ -376,7 +379,10 @@ absl::StatusOr<Program> Program::Create(v1::KernelProgram proto) {
       const v1::Instruction& instruction = proto.instruction(static_cast<int>(pc));
       HEDDLE_RETURN_IF_ERROR(CheckInstruction(instruction, pc, refuse));
       program.block_of_[pc] = b;
-      if (HasAddress(instruction)) program.accesses_.push_back(pc);
+      program.accesses_.insert(program.accesses_.end(), CountColumns(instruction), pc);
+      if (program.accesses_.size() > kMaxColumns) {
+        return refuse.At("block", b, absl::StrCat("the instructions have more than ", kMaxColumns, " columns"));
+      }
     }
     block.access_count = static_cast<uint32_t>(program.accesses_.size()) - block.first_access;
   }

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "traces/format/program/instruction_place.h"
+#include "traces/format/program/operands.h"
 
 namespace heddle::trace {
 
@@ -46,27 +47,32 @@ AddressCheck::AddressCheck(const TraceReader& reader, const LaunchView& launch, 
     allocations_.Add(allocation.base(), allocation.bytes());
   }
   allocations_.Sort();
-  accesses_.resize(program_.instruction_count());
-  for (Pc pc = 0; pc < program_.instruction_count(); ++pc) {
-    const v1::Instruction& instruction = program_.instruction(pc);
-    const uint32_t bytes = instruction.access_bytes();
-    accesses_[pc].bytes = bytes;
-    if (bytes > 0) accesses_[pc].alignment = static_cast<uint8_t>(bytes & (~bytes + 1));
-    accesses_[pc].space = instruction.space();
+  for (const Column& column : ColumnsOf(program_)) {
+    Access& access = accesses_.emplace_back();
+    access.bytes = column.bytes;
+    if (column.bytes > 0) access.alignment = static_cast<uint8_t>(column.bytes & (~column.bytes + 1));
+    access.space = column.space;
+    access.is_address = column.kind == v1::Operand::ADDRESS;
+    access.instruction = column.instruction;
+    access.slot = column.slot;
   }
 }
 
-void AddressCheck::Check(std::span<const Pc> accesses, const ThreadPlace& place, size_t thread) {
+void AddressCheck::Check(std::span<const uint32_t> columns, const ThreadPlace& place, size_t thread) {
   uint64_t position = place.chunk.first_address[thread];
-  for (Pc pc : accesses) CheckAccess(pc, place.chunk.address(position++, pc), place, thread);
+  for (const uint32_t column : columns) {
+    const Access& access = accesses_[column];
+    const uint64_t address = place.chunk.address(position++, access.slot);
+    if (access.is_address) CheckAccess(access, address, place, thread);
+  }
 }
 
-void AddressCheck::CheckAccess(Pc pc, uint64_t address, const ThreadPlace& thread_place, size_t thread) {
+void AddressCheck::CheckAccess(const Access& access, uint64_t address, const ThreadPlace& thread_place, size_t thread) {
   constexpr auto kWarning = Finding::Severity::kWarning;
-  const Access& access = accesses_[pc];
   const uint64_t bytes = access.bytes;
   const auto place = [&] {
-    return absl::StrCat(thread_place.Of(thread), ", ", InstructionPlace(reader_.header(), program_, pc));
+    return absl::StrCat(thread_place.Of(thread), ", ",
+                        InstructionPlace(reader_.header(), program_, access.instruction));
   };
   const auto what = [&](absl::string_view rule) {
     return absl::StrCat(bytes, " bytes at address 0x", absl::Hex(address), " ", rule);
@@ -78,7 +84,8 @@ void AddressCheck::CheckAccess(Pc pc, uint64_t address, const ThreadPlace& threa
     case v1::SPACE_SHARED:
     case v1::SPACE_LOCAL:
     case v1::SPACE_CONSTANT:
-    case v1::SPACE_PARAM: {
+    case v1::SPACE_PARAM:
+    case v1::SPACE_CLUSTER_SHARED: {
       const AddressRanges& window = windows_[static_cast<size_t>(access.space)];
       if (!window.empty() && !window.Holds(address, bytes)) {
         findings_.Add(kWarning, "window", place, [&] { return what("lie outside the window of their memory space"); });

@@ -34,18 +34,21 @@ class AddressCheck {
  public:
   AddressCheck(const TraceReader& reader, const LaunchView& launch, Findings& findings);
 
-  // A thread of the chunk at `place`, whose accesses are of these instructions.
-  void Check(std::span<const Pc> accesses, const ThreadPlace& place, size_t thread);
+  // A thread of the chunk at `place`, whose accesses are of these columns (positions in Program::accesses()).
+  void Check(std::span<const uint32_t> columns, const ThreadPlace& place, size_t thread);
 
  private:
-  // What an instruction accesses.
+  // What a column holds.
   struct Access {
     uint32_t bytes = 0;
     uint8_t alignment = 1;  // of its size
     v1::MemorySpace space = v1::MemorySpace();
+    bool is_address = false;
+    Pc instruction = 0;
+    Pc slot = 0;
   };
 
-  void CheckAccess(Pc pc, uint64_t address, const ThreadPlace& thread_place, size_t thread);
+  void CheckAccess(const Access& access, uint64_t address, const ThreadPlace& thread_place, size_t thread);
 
   const TraceReader& reader_;
   const Program& program_;
@@ -53,7 +56,7 @@ class AddressCheck {
   std::array<AddressRanges, 16> windows_;  // by memory space
   AddressRanges all_windows_;
   AddressRanges allocations_;
-  std::vector<Access> accesses_;  // by instruction
+  std::vector<Access> accesses_;  // by column
 };
 
 }  // namespace heddle::trace

@@ -1,6 +1,7 @@
 #include "traces/format/read/barrier_check.h"
 
 #include "absl/strings/str_cat.h"
+#include "traces/format/program/operands.h"
 
 namespace heddle::trace {
 
@@ -11,6 +12,8 @@ BarrierCheck::BarrierCheck(const Program& program, Findings& findings) : finding
     for (Pc pc = block.first; pc < block.first + block.count; ++pc) {
       const v1::Instruction& instruction = program.instruction(pc);
       if (instruction.op() != v1::OP_BARRIER || instruction.barrier_threads() != 0) continue;
+      // Who meets there is told by registers, or who waits elsewhere.
+      if (instruction.operand_size() != 0 || IsUnusualBarrier(instruction)) continue;
       barriers_of_block_.push_back({b, instruction.barrier_id()});
       has_barrier_[b] = true;
     }

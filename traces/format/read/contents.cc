@@ -20,7 +20,7 @@ using Kind = v1::Record::KindCase;
 // Optional parts of the format that this version knows.
 bool IsKnownFeature(absl::string_view feature) {
   return feature == kChunkFeature || feature == kLaterChunkFeature || feature == kColumnFeature ||
-         feature == kSharedFrameFeature;
+         feature == kOperandFeature || feature == kBarrierFeature || feature == kSharedFrameFeature;
 }
 
 // Whether bytes lie beyond the last address.
@@ -293,6 +293,14 @@ class Loader {
     if (!geometry.ok()) return Refuse(frame, geometry.status().message());
     for (uint32_t earlier : launch.depends_on()) {
       if (earlier >= launch.id()) return Refuse(frame, "the launch depends on a later one");
+    }
+    if (launch.has_parent()) {
+      const v1::LaunchParent& parent = launch.parent();
+      if (parent.launch() >= launch.id()) return Refuse(frame, "a thread of a later launch launched it");
+      const LaunchView& earlier = out_.launches[parent.launch()];
+      if (parent.block() >= earlier.grid_blocks || parent.thread() >= earlier.threads_per_block) {
+        return Refuse(frame, "the thread that launched it is not in its launch");
+      }
     }
     for (const v1::Allocation& allocation : launch.allocation()) {
       if (WrapsAround(allocation.base(), allocation.bytes())) return Refuse(frame, "an allocation wraps around");

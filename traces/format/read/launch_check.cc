@@ -110,7 +110,7 @@ void LaunchChecker::CheckPath(size_t index) {
   uint64_t instructions = 0;
   const WalkStatus status =
       Walk(program_, path.extent, decisions, state, ~uint64_t{0}, instructions, [&](uint32_t b, const Block& block) {
-        for (Pc pc : program_.accesses_of(block)) path_accesses_.push_back(pc);
+        for (uint32_t i = 0; i < block.access_count; ++i) path_accesses_.push_back(block.first_access + i);
         barriers_.Visit(index, b);
         if (reconvergence_.Visit(b, block)) return;
         findings_.Add(

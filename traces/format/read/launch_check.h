@@ -46,7 +46,7 @@ class LaunchChecker {
   BarrierCheck barriers_;
   PartCheck parts_;
   ReconvergenceCheck reconvergence_;
-  std::vector<Pc> path_accesses_;  // of the path at hand
+  std::vector<uint32_t> path_accesses_;  // columns of the path at hand
 };
 
 }  // namespace heddle::trace

@@ -9,6 +9,7 @@
 #include "traces/format/container/container_writer.h"
 #include "traces/format/limits.h"
 #include "traces/format/program/geometry.h"
+#include "traces/format/program/operands.h"
 #include "traces/format/program/printable_records.h"
 #include "traces/format/write/writer_state.h"
 
@@ -74,6 +75,7 @@ absl::StatusOr<const Program*> TraceWriter::AddProgram(v1::KernelProgram program
   *record.mutable_program() = created->proto();
   s.index.add_program_frame(s.file->record_count());
   if (absl::Status status = s.Append(record); !status.ok()) return s.Fail(status);
+  if (std::ranges::any_of(created->proto().instruction(), IsUnusualBarrier)) s.RequireFeature(kBarrierFeature);
   s.programs.push_back(*std::move(created));
   s.memories.emplace_back();
   return &s.programs.back();
@@ -96,6 +98,10 @@ absl::Status TraceWriter::BeginLaunch(v1::Launch launch) {
       return s.Fail(absl::InvalidArgumentError(
           absl::StrCat("launch ", launch.id(), ": it cannot depend on launch ", earlier, ", which comes later")));
     }
+  }
+  if (launch.has_parent() && launch.parent().launch() >= launch.id()) {
+    return s.Fail(absl::InvalidArgumentError(
+        absl::StrCat("launch ", launch.id(), ": launch ", launch.parent().launch(), " cannot have launched it")));
   }
   s.mark = s.file->End();
   s.totals_before = s.totals;

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "traces/base/status_macros.h"
 #include "traces/format/limits.h"
+#include "traces/format/program/operands.h"
 #include "traces/format/write/writer_state.h"
 
 namespace heddle::trace {
@@ -28,9 +29,13 @@ bool NeedsColumnFeature(const v1::BlockChunk& chunk) {
   });
 }
 
-void Require(const char* feature, v1::Index& index) {
-  const auto& known = index.required_feature();
-  if (std::find(known.begin(), known.end(), feature) == known.end()) index.add_required_feature(feature);
+bool NeedsOperandFeature(const v1::BlockChunk& chunk, const Program& program) {
+  const auto& columns = chunk.column();
+  return std::any_of(columns.begin(), columns.end(), [&program](const v1::AddressColumn& column) {
+    return column.operand() != 0 || column.ref_operand() != 0 ||
+           (column.instruction() < program.instruction_count() &&
+            !Program::HasAddress(program.instruction(column.instruction())));
+  });
 }
 
 }  // namespace
@@ -56,9 +61,15 @@ void TraceWriter::State::CountBlocks(uint64_t blocks, uint64_t threads) {
   totals.threads += threads;
 }
 
+void TraceWriter::State::RequireFeature(const char* feature) {
+  const auto& known = index.required_feature();
+  if (std::find(known.begin(), known.end(), feature) == known.end()) index.add_required_feature(feature);
+}
+
 void TraceWriter::State::IndexChunk(const v1::BlockChunk& chunk, uint64_t record, uint64_t last_block) {
-  if (NeedsLaterFeature(chunk)) Require(kLaterChunkFeature, index);
-  if (NeedsColumnFeature(chunk)) Require(kColumnFeature, index);
+  if (NeedsLaterFeature(chunk)) RequireFeature(kLaterChunkFeature);
+  if (NeedsColumnFeature(chunk)) RequireFeature(kColumnFeature);
+  if (NeedsOperandFeature(chunk, programs[launch.program()])) RequireFeature(kOperandFeature);
   v1::ChunkReference& reference = *index.add_chunk();
   reference.set_frame(record);
   reference.set_launch(chunk.launch());

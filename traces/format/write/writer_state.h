@@ -59,6 +59,8 @@ struct TraceWriter::State {
   // Waits for the chunk that is being encoded and appended aside, if there is one.
   absl::Status Settle();
   absl::Status AppendChunk(v1::Record& record, uint64_t last_block);
+  // Names what readers have to know, once.
+  void RequireFeature(const char* feature);
   // Notes the chunk that will be, or has become, that record of the file.
   void IndexChunk(const v1::BlockChunk& chunk, uint64_t record, uint64_t last_block);
   void CountBlocks(uint64_t blocks, uint64_t threads);

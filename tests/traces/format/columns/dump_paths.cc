@@ -1,15 +1,17 @@
 // Prints what tools/python/heddle/trace.py prints, with the C++ reader; or writes a random trace to compare on.
 //   dump_paths FILE                     prints paths
 //   dump_paths --addresses FILE         and addresses
-//   dump_paths --write FILE SEED MODE   MODE: whole, parts, small, bits, cut_bits or moved
+//   dump_paths --write FILE SEED MODE   MODE: whole, parts, small, bits, cut_bits, moved or collective
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "tests/traces/collective_programs.h"
 #include "tests/traces/format/columns/bit_loops.h"
 #include "tests/traces/program_builder.h"
 #include "traces/format/chunk/walk.h"
+#include "traces/format/program/operands.h"
 
 using namespace heddle::trace;           // NOLINT(build/namespaces)
 using namespace heddle::trace::testing;  // NOLINT(build/namespaces)
@@ -72,21 +74,22 @@ int Dump(const std::string& path, bool with_addresses) {
       for (size_t t = 0; t < chunk.path_of_thread.size(); ++t) {
         const PathView& path_view = chunk.paths[chunk.path_of_thread[t]];
         PrintPlace(chunk, t);
-        std::vector<Pc> accesses;
+        std::vector<uint32_t> columns;
         PackedDecisions decisions(path_view);
         WalkState state{path_view.start_block, {path_view.call_stack.begin(), path_view.call_stack.end()}, false};
         uint64_t instructions = 0;
         (void)Walk(*launch.program, path_view.extent, decisions, state, ~uint64_t{0}, instructions,
                    [&](uint32_t b, const Block& block) {
                      printf(" %u", b);
-                     for (Pc pc : launch.program->accesses_of(block)) accesses.push_back(pc);
+                     for (uint32_t i = 0; i < block.access_count; ++i) columns.push_back(block.first_access + i);
                    });
         printf("\n");
         if (!with_addresses) continue;
         PrintPlace(chunk, t);
         uint64_t position = chunk.first_address[t];
-        for (Pc pc : accesses) {
-          printf(" %u@%llx", pc, static_cast<unsigned long long>(chunk.address(position++, pc)));
+        for (uint32_t column : columns) {
+          const uint64_t address = chunk.address(position++, SlotOf(*launch.program, column));
+          printf(" %u@%llx", launch.program->accesses()[column], static_cast<unsigned long long>(address));
         }
         printf("\n");
       }
@@ -103,7 +106,8 @@ int main(int argc, char** argv) {
   if (argc != 5 || std::string(argv[1]) != "--write") return 2;
   const uint64_t seed = strtoull(argv[3], nullptr, 10);
   const std::string mode = argv[4];
-  const v1::KernelProgram program = RandomProgram(seed, {.calls = true, .wide = true});
+  v1::KernelProgram program = RandomProgram(seed, {.calls = true, .wide = true});
+  if (mode == "collective") program = WithCollectives(std::move(program));
   const bool small = mode == "small";
   if (mode == "bits" || mode == "cut_bits") {
     const uint32_t cut = mode == "bits" ? 0 : static_cast<uint32_t>(27 * (seed % 4) + seed % 2);

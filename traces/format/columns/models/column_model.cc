@@ -36,7 +36,9 @@ const ColumnModel* FindModel(v1::AddressColumn::Model model) {
 }
 
 absl::Status RefuseColumn(const v1::AddressColumn& record, absl::string_view rule) {
-  return absl::DataLossError(absl::StrCat("column of instruction ", record.instruction(), ": ", rule));
+  return absl::DataLossError(absl::StrCat("column of instruction ", record.instruction(),
+                                          record.operand() == 0 ? "" : absl::StrCat(", operand ", record.operand()),
+                                          ": ", rule));
 }
 
 }  // namespace heddle::trace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "traces/format/columns/models/costs.h"
+#include "traces/format/program/operands.h"
 
 namespace heddle::trace {
 namespace {
@@ -79,6 +80,7 @@ ModelResiduals RelativeModel::Encode(const EncoderColumns& columns, uint32_t ind
   const EncoderColumn& column = columns.all[index];
   const ModelChoice& choice = column.choice;
   record.set_ref_instruction(columns.chunk->program().accesses()[choice.reference]);
+  record.set_ref_operand(OperandOf(columns.chunk->program(), choice.reference));
   record.set_ref_shift(choice.shift);
   record.set_bias(choice.bias);
   if (column.expected == Expected::kRelative) return {.kind = ModelResiduals::Kind::kZeros};
@@ -108,10 +110,8 @@ absl::Status RelativeModel::ReadParameters(const v1::AddressColumn& record, Deco
   ColumnStorage& storage = columns.storage[index];
   const int32_t shift = record.ref_shift();
   if (shift < -63 || shift > 63) return RefuseColumn(record, "ref_shift is beyond 63");
-  const auto found = std::lower_bound(program.accesses().begin(), program.accesses().end(), record.ref_instruction());
-  const auto reference = static_cast<uint32_t>(found - program.accesses().begin());
-  if (record.ref_instruction() >= record.instruction() || found == program.accesses().end() ||
-      *found != record.ref_instruction() || columns.walked->totals[reference].accesses == 0) {
+  const uint32_t reference = FindColumn(program, record.ref_instruction(), record.ref_operand());
+  if (reference >= index || columns.walked->totals[reference].accesses == 0) {
     return RefuseColumn(record, "ref_instruction is not a lower instruction with a column in this chunk");
   }
   cursor.source = reference;
