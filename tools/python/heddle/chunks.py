@@ -1,7 +1,7 @@
 """A chunk of a launch: its thread blocks, the path of every thread, and its addresses (columns.py)."""
 import numpy
 
-from heddle.columns import decode_addresses
+from heddle.columns import OPERANDS, decode_addresses
 from heddle.rules import (
     MASK,
     MAX_CALL_DEPTH,
@@ -20,7 +20,7 @@ class Chunk:
     """Consecutive thread blocks of a launch, or one part of a block that was cut in time. Threads count over all blocks of
     the chunk, in linear order."""
 
-    def __init__(self, program, accesses, launch, message):
+    def __init__(self, program, columns, launch, message):
         self.message = message  # the BlockChunk as it is in the file
         self.part = message.part
         self.last_part = message.last_part
@@ -28,19 +28,17 @@ class Chunk:
         self.blocks = _block_numbers(message, self.threads_per_block)  # numpy array of linear indices in the grid
         paths = _expand_paths(program, message)
         self.path_of_thread = _path_numbers(message, len(paths))  # numpy array
-        # Per path: the basic blocks that it enters, and the instruction of each access.
+        # Per path: the basic blocks that it enters, and the column of each access (columns_of_blocks).
         self.path_basic_blocks = [numpy.array(path, dtype=numpy.uint32) for path in paths]
-        self._path_instructions = []
+        self._path_columns = []
         for path in paths:
-            instructions = [accesses[block] for block in path]
-            self._path_instructions.append(
-                numpy.concatenate(instructions) if instructions else numpy.empty(0, numpy.uint32)
-            )
-        counts = numpy.array([len(path) for path in self._path_instructions], dtype=numpy.int64)
+            numbers = [columns[block] for block in path]
+            self._path_columns.append(numpy.concatenate(numbers) if numbers else numpy.empty(0, numpy.uint32))
+        counts = numpy.array([len(path) for path in self._path_columns], dtype=numpy.int64)
         self._first_address = numpy.concatenate(([0], numpy.cumsum(counts[self.path_of_thread])))
         self._check_totals(program)
         self._addresses = decode_addresses(
-            program, message, self.path_of_thread, self._path_instructions, self.path_basic_blocks
+            program, message, self.path_of_thread, self._path_columns, self.path_basic_blocks
         )
 
     def basic_blocks(self, thread):
@@ -48,12 +46,17 @@ class Chunk:
         return self.path_basic_blocks[self.path_of_thread[thread]]
 
     def addresses(self, thread):
-        """The addresses of a thread's accesses, in program order."""
+        """The addresses of a thread's accesses, in program order; of an instruction with several operands, each that is
+        recorded: access_operands(thread) tells which."""
         return self._addresses[self._first_address[thread] : self._first_address[thread + 1]]
 
     def access_instructions(self, thread):
         """The instruction (index in the program) of each element of addresses(thread)."""
-        return self._path_instructions[self.path_of_thread[thread]]
+        return self._path_columns[self.path_of_thread[thread]] // OPERANDS
+
+    def access_operands(self, thread):
+        """Which of Instruction.operand each element of addresses(thread) is; 0 for an ordinary access."""
+        return self._path_columns[self.path_of_thread[thread]] % OPERANDS
 
     def all_addresses(self):
         """The addresses of all threads, one after the other, and where each thread's begin (and the last one's end)."""
@@ -79,7 +82,13 @@ def threads_per_block(launch):
 
 
 def accesses_of_blocks(program):
-    """Per basic block, the instructions that have an address column (section 2 of docs/reference/format.md)."""
+    """Per basic block, the instructions that have an address column (section 2 of docs/reference/format.md); one with
+    several columns comes once for each."""
+    return [numbers // OPERANDS for numbers in columns_of_blocks(program)]
+
+
+def columns_of_blocks(program):
+    """Per basic block, its columns in order: OPERANDS times the instruction plus the operand."""
     memory = (trace_pb2.OP_LOAD, trace_pb2.OP_STORE, trace_pb2.OP_ATOMIC, trace_pb2.OP_TEXTURE)
     out = []
     for block in program.block:
@@ -87,15 +96,20 @@ def accesses_of_blocks(program):
         out.append(
             numpy.array(
                 [
-                    i
-                    for i in instructions
-                    if program.instruction[i].op in memory
-                    and not program.instruction[i].flags & trace_pb2.FLAG_NO_ADDRESS
+                    OPERANDS * i + operand for i in instructions for operand in _recorded(program.instruction[i], memory)
                 ],
                 dtype=numpy.uint32,
             )
         )
     return out
+
+
+def _recorded(instruction, memory):
+    """The operands that threads record when they run the instruction."""
+    if not instruction.operand:
+        has_address = instruction.op in memory and not instruction.flags & trace_pb2.FLAG_NO_ADDRESS
+        return [0] if has_address else []
+    return [number for number, operand in enumerate(instruction.operand) if not operand.constant]
 
 
 def _block_numbers(chunk, size):

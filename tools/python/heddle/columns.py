@@ -5,6 +5,7 @@ from heddle.rules import MASK, MAX_COUNTED_ACCESSES, MAX_INDUCTION_COUNTERS, Tra
 from proto import trace_pb2
 
 AddressColumn = trace_pb2.AddressColumn
+OPERANDS = 16  # more than an instruction may have: a column's number is this times its instruction, plus its operand
 
 
 class _Chain:
@@ -87,8 +88,9 @@ class _Column:
         elif message.model == AddressColumn.CHAIN:
             pass
         elif message.model == AddressColumn.RELATIVE:
-            self.reference = columns.get(message.ref_instruction)
-            if self.reference is None or message.ref_instruction >= message.instruction:
+            referred = column_number(message.ref_instruction, message.ref_operand)
+            self.reference = columns.get(referred)
+            if self.reference is None or referred >= column_number(message.instruction, message.operand):
                 raise TraceError(f"column of instruction {message.instruction}: ref_instruction is not a lower one")
             if abs(message.ref_shift) > 63:
                 raise TraceError(f"column of instruction {message.instruction}: ref_shift is beyond 63")
@@ -171,25 +173,33 @@ class _Column:
         return self.latest
 
 
-def decode_addresses(program, chunk, path_of_thread, path_instructions, path_basic_blocks):
+def column_number(instruction, operand):
+    """Numbers of columns ascend as the columns do."""
+    if operand >= OPERANDS:
+        raise TraceError(f"column of instruction {instruction}: there is no operand {operand}")
+    return OPERANDS * instruction + operand
+
+
+def decode_addresses(program, chunk, path_of_thread, path_columns, path_basic_blocks):
     """The addresses of all threads, one after the other."""
     columns = {}
     chains = [_Chain(message) for message in chunk.chain]
     last = -1
     for message in chunk.column:
-        if message.instruction <= last:
-            raise TraceError("columns must ascend by instruction")
-        last = message.instruction
+        number = column_number(message.instruction, message.operand)
+        if number <= last:
+            raise TraceError("columns must ascend by instruction and operand")
+        last = number
         columns[last] = _Column(message, chains)
-    uses = numpy.bincount(path_of_thread, minlength=len(path_instructions))
-    totals = numpy.array([len(instructions) for instructions in path_instructions], dtype=numpy.int64)
-    counts = {instruction: numpy.zeros(len(path_instructions), dtype=numpy.int64) for instruction in columns}
-    for path, (instructions, threads) in enumerate(zip(path_instructions, uses)):
-        for instruction, count in zip(*numpy.unique(instructions, return_counts=True)):
-            column = columns.get(int(instruction))
+    uses = numpy.bincount(path_of_thread, minlength=len(path_columns))
+    totals = numpy.array([len(numbers) for numbers in path_columns], dtype=numpy.int64)
+    counts = {number: numpy.zeros(len(path_columns), dtype=numpy.int64) for number in columns}
+    for path, (numbers, threads) in enumerate(zip(path_columns, uses)):
+        for number, count in zip(*numpy.unique(numbers, return_counts=True)):
+            column = columns.get(int(number))
             if column is None:
-                raise TraceError(f"instruction {instruction} ran but has no column")
-            counts[int(instruction)][path] = count
+                raise TraceError(f"instruction {number // OPERANDS} ran but has no column")
+            counts[int(number)][path] = count
             column.accesses += int(count) * int(threads)
             column.threads += int(threads)
             column.most = max(column.most, int(count))
@@ -198,10 +208,10 @@ def decode_addresses(program, chunk, path_of_thread, path_instructions, path_bas
     ):
         raise TraceError("model COUNTED in a chunk of too many accesses")
     counters, restarts = set(), set()
-    for instruction, column in columns.items():
+    for number, column in columns.items():
         if column.accesses == 0:
-            raise TraceError(f"column of instruction {instruction}: no thread runs it")
-        by_thread = counts[instruction][path_of_thread]
+            raise TraceError(f"column of instruction {number // OPERANDS}: no thread runs it")
+        by_thread = counts[number][path_of_thread]
         runs = by_thread > 0
         column.prepare(columns, list(zip(by_thread[runs].tolist(), totals[path_of_thread][runs].tolist())))
         if column.counts():
@@ -210,7 +220,7 @@ def decode_addresses(program, chunk, path_of_thread, path_instructions, path_bas
             column.count(program, path_basic_blocks)
     if max(len(counters), len(restarts)) > MAX_INDUCTION_COUNTERS:
         raise TraceError("too many pairs of counted_block and reset_block")
-    sequences = [[columns[int(i)] for i in instructions] for instructions in path_instructions]
+    sequences = [[columns[int(i)] for i in numbers] for numbers in path_columns]
     distinct = [list(dict.fromkeys(sequence)) for sequence in sequences]
     out = []
     before = ()

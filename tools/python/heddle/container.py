@@ -5,7 +5,7 @@ import struct
 import zstandard
 from google.protobuf.message import DecodeError
 
-from heddle.chunks import Chunk, accesses_of_blocks, threads_per_block
+from heddle.chunks import Chunk, columns_of_blocks, threads_per_block
 from heddle.programs import check as check_program
 from heddle.rules import TraceError
 from proto import trace_pb2
@@ -14,7 +14,7 @@ SKIPPABLE_MAGIC = 0x184D2A5E
 SEEK_TABLE_MAGIC = 0x8F92EAB1
 MAJOR_VERSION = 1
 SHARED_FRAMES = "frames-1.4"
-KNOWN_FEATURES = ("chunks-1.1", "chunks-1.3", "columns-1.5", SHARED_FRAMES)  # required ones
+KNOWN_FEATURES = ("chunks-1.1", "chunks-1.3", "columns-1.5", "operands-1.8", "barriers-1.8", SHARED_FRAMES)  # required
 MAX_FRAMES = 1 << 20
 MAX_RECORD_BYTES = 20 << 20
 MAX_WINDOW_BYTES = 1 << 27
@@ -67,7 +67,7 @@ class Trace:
         """The decoded chunks of a launch, in file order. A block that was cut in time comes once per part."""
         program = self.programs[launch.program]
         if self._accesses[launch.program] is None:
-            self._accesses[launch.program] = accesses_of_blocks(program)
+            self._accesses[launch.program] = columns_of_blocks(program)
         before, place = None, 0
         for reference in self.index.chunk:
             place = place + 1 if reference.frame == before else 0
@@ -204,3 +204,13 @@ class Trace:
                 raise TraceError(f"{self._name}: launch {number} has a wrong number or program")
             if not 1 <= threads_per_block(launch) <= 1024:
                 raise TraceError(f"{self._name}: launch {number}: a block must have between 1 and 1024 threads")
+            self._check_clusters(number, launch)
+            if launch.HasField("parent") and launch.parent.launch >= number:
+                raise TraceError(f"{self._name}: launch {number}: a thread of a later launch launched it")
+
+    def _check_clusters(self, number, launch):
+        if not launch.HasField("cluster"):
+            return
+        grid, cluster = ((dim.x, dim.y, dim.z) for dim in (launch.grid, launch.cluster))
+        if min(cluster) < 1 or any(blocks % size for blocks, size in zip(grid, cluster)):
+            raise TraceError(f"{self._name}: launch {number}: its clusters do not divide the grid")

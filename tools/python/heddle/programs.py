@@ -14,6 +14,7 @@ from heddle.rules import TraceError
 from proto import trace_pb2
 
 WIDTHS = (1, 8, 16, 32, 64, 128)
+MOST_OPERANDS = 8
 
 
 def level(program):
@@ -59,6 +60,14 @@ def check(program):
     """Refuses levels and widths that there are not."""
     if program.level not in trace_pb2.CodeLevel.values():
         raise TraceError(f"program {program.id}: unknown level of code {program.level}")
+    for number, instruction in enumerate(program.instruction):
+        for operand in instruction.operand:
+            if operand.kind not in trace_pb2.Operand.Kind.values() or operand.kind == 0:
+                raise TraceError(f"program {program.id}: instruction {number}: unknown kind of operand {operand.kind}")
+        if len(instruction.operand) > MOST_OPERANDS:
+            raise TraceError(f"program {program.id}: instruction {number}: more than {MOST_OPERANDS} operands")
+        if (instruction.op == trace_pb2.OP_ASYNC) != instruction.HasField("async"):
+            raise TraceError(f"program {program.id}: instruction {number}: OP_ASYNC and async go together")
     for number, function in enumerate(program.function):
         if not function.register_bits:
             continue
