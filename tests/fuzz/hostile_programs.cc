@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/fuzz/hostile_files.h"
 #include "tests/fuzz/right_trace.h"
+#include "tests/traces/collective_programs.h"
 #include "tests/traces/program_builder.h"
 #include "traces/format/limits.h"
 
@@ -53,6 +54,20 @@ std::vector<HostileFile> HostilePrograms() {
                          .Build();
                    }),
                    "recursion without a decision"});
+  files.push_back({"operand_of_no_kind", ProgramOnly([] {
+                     v1::KernelProgram program = ProgramBuilder("x").Alu().Exit().Build();
+                     MakeCopy(*program.mutable_instruction(0));
+                     program.mutable_instruction(0)->mutable_operand(1)->set_kind(v1::Operand::Kind(99));
+                     return program;
+                   }),
+                   "unknown kind 99"});
+  files.push_back({"matrix_of_no_shape", ProgramOnly([] {
+                     v1::KernelProgram program = ProgramBuilder("x").Alu().Exit().Build();
+                     MakeProduct(*program.mutable_instruction(0));
+                     program.mutable_instruction(0)->mutable_matrix()->set_k(~0u);
+                     return program;
+                   }),
+                   "a matrix of a shape"});
   files.push_back({"circle_through_a_call", ProgramOnly([] {
                      return ProgramBuilder("x").Block("a").Call("f", "a").Function("f").Block("c").Return().Build();
                    }),

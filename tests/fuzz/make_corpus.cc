@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/fuzz/hostile_files.h"
+#include "tests/traces/collective_programs.h"
 #include "tests/traces/forge.h"
 #include "tests/traces/format/columns/repeating_blocks.h"
 #include "tests/traces/program_builder.h"
@@ -54,6 +55,11 @@ absl::Status StoreSeeds(const std::string& directory) {
     StoreBoth(directory + "/seed-" + std::to_string(number), ReadFile(file.path()));
     ++number;
   }
+  TemporaryFile collective("seed");
+  absl::Status written = WriteRandomTrace(collective.path(), WithCollectives(RandomProgram(2, {.depth = 2})), 1, 3, 16,
+                                          {.most_instructions = 60, .alike = 8}, {.chunk_thread_instructions = 300});
+  if (!written.ok()) return written;
+  StoreBoth(directory + "/seed-collective", ReadFile(collective.path()));
   TemporaryFile shared("seed");
   const absl::Status status = WriteRepeatingBlocks(shared.path(), {.blocks = 12, .threads = 8, .loads = 48});
   if (!status.ok()) return status;

@@ -1,5 +1,8 @@
 #include "tools/show/instruction_text.h"
 
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -22,9 +25,19 @@ std::string InstructionText(const trace::v1::Instruction& instruction) {
   if (instruction.src_size() > 0) absl::StrAppend(&text, " <-");
   registers(instruction.src());
   if (instruction.op() == trace::v1::OP_BARRIER) {
-    absl::StrAppend(&text, " barrier ", instruction.barrier_id());
+    const bool told = std::ranges::any_of(instruction.operand(), [](const trace::v1::Operand& operand) {
+      return operand.kind() == trace::v1::Operand::BARRIER;
+    });
+    if (!told) absl::StrAppend(&text, " barrier ", instruction.barrier_id());
     if (instruction.barrier_threads() != 0) absl::StrAppend(&text, " of ", instruction.barrier_threads(), " threads");
   }
+  // What the text gives; the rest is recorded thread by thread.
+  for (const trace::v1::Operand& operand : instruction.operand()) {
+    if (!operand.constant()) continue;
+    absl::StrAppend(&text, " ", absl::AsciiStrToLower(trace::v1::Operand::Kind_Name(operand.kind())), " ",
+                    operand.value());
+  }
+  if (instruction.members() != 0) absl::StrAppend(&text, " members 0x", absl::Hex(instruction.members()));
   return text;
 }
 

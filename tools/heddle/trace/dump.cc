@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -23,6 +24,7 @@
 #include "traces/format/columns/last_writers.h"
 #include "traces/format/program/code_level.h"
 #include "traces/format/program/kernel_name.h"
+#include "traces/format/program/operands.h"
 
 namespace heddle::tools {
 namespace {
@@ -112,12 +114,49 @@ std::string GoesOn(const Program& program, uint32_t block, std::optional<uint32_
   return absl::StrCat("-> ", program.block(*next).first * kPcBytes);
 }
 
+// What a thread recorded when it ran an instruction.
+struct RecordedOperand {
+  const trace::Column* column = nullptr;
+  uint64_t value = 0;
+};
+
+// An access's address; of a collective instruction each operand with its kind.
+std::string OperandsText(std::span<const RecordedOperand> operands) {
+  std::string text;
+  for (const RecordedOperand& operand : operands) {
+    const trace::Column& column = *operand.column;
+    if (column.kind == trace::v1::Operand::ADDRESS) {
+      const bool is_destination = column.operand == 1 && column.access == trace::v1::OP_STORE;
+      absl::StrAppend(&text, is_destination ? " to" : " ", " 0x", absl::Hex(operand.value));
+    } else {
+      absl::StrAppend(&text, "  ", absl::AsciiStrToLower(trace::v1::Operand::Kind_Name(column.kind)), " ",
+                      operand.value);
+    }
+  }
+  return text;
+}
+
+Json OperandsJson(std::span<const RecordedOperand> operands) {
+  Json list = Json::array();
+  for (const RecordedOperand& operand : operands) {
+    list.push_back({{"operand", operand.column->operand},
+                    {"kind", absl::AsciiStrToLower(trace::v1::Operand::Kind_Name(operand.column->kind))},
+                    {"value", operand.value}});
+  }
+  return list;
+}
+
 // Prints threads of one launch.
 class ThreadPrinter {
  public:
   ThreadPrinter(const TraceReader& reader, const trace::LaunchView& launch, const SelectedParts& parts, bool json,
                 Sink& sink)
-      : launch_(launch), listing_(reader, *launch.program), parts_(parts), json_(json), sink_(sink) {}
+      : launch_(launch),
+        listing_(reader, *launch.program),
+        columns_(trace::ColumnsOf(*launch.program)),
+        parts_(parts),
+        json_(json),
+        sink_(sink) {}
 
   // Prints the selected threads of a chunk. False if nobody reads any more.
   // `reads`: what the chunk lists of last writers.
@@ -156,7 +195,7 @@ class ThreadPrinter {
     entered_.push_back(state.block);
   }
 
-  // Calls `print(number, pc, address, goes_on)` for each selected instruction; `address` may be absent. Writes in
+  // Calls `print(number, pc, goes_on)` for each selected instruction, whose operands are in recorded_. Writes in
   // between: a thread may have millions of instructions. False if nobody reads any more.
   template <typename Print>
   absl::StatusOr<bool> ForEachInstruction(const trace::DecodedChunk& chunk, size_t t, uint64_t first, Print&& print) {
@@ -172,16 +211,18 @@ class ThreadPrinter {
         continue;
       }
       const bool exits = block.terminator == trace::v1::EXIT;
+      const trace::Column* column = columns_.data() + block.first_access;
+      const trace::Column* const end_of_columns = column + block.access_count;
       for (Pc pc = block.first; pc < block.first + block.count; ++pc, ++number) {
-        std::optional<uint64_t> address;
+        recorded_.clear();
         write_ = nullptr;
-        if (Program::HasAddress(program.instruction(pc))) {
-          write_ = WriteReadAt(position);
-          address = chunk.address(position++, pc);
+        for (; column != end_of_columns && column->instruction == pc; ++column) {
+          if (recorded_.empty()) write_ = WriteReadAt(position);
+          recorded_.push_back({column, chunk.address(position++, column->slot)});
         }
         if (!parts_.instructions.Holds(number)) continue;
         const bool last = pc + 1 == block.first + block.count;
-        print(number, pc, address,
+        print(number, pc,
               last ? GoesOn(program, entered_[i], exits ? std::nullopt : std::optional(entered_[i + 1])) : "");
         absl::StatusOr<bool> more = sink_.Continue();
         if (!more.ok() || !*more) return more;
@@ -206,18 +247,17 @@ class ThreadPrinter {
                     Counted(path.thread_instructions, "instruction", "instructions"), ", ",
                     Counted(path.accesses, "access", "accesses"),
                     path.extent == trace::Extent::kEnded ? " (it had exited before)" : "", "\n");
-    return ForEachInstruction(chunk, t, first,
-                              [&](uint64_t number, Pc pc, std::optional<uint64_t> address, const std::string& goes_on) {
-                                std::string line = absl::StrFormat("%8d  %s", number, listing_.line(pc));
-                                if (address.has_value()) absl::StrAppend(&line, "  0x", absl::Hex(*address));
-                                if (write_ != nullptr) {
-                                  absl::StrAppend(&line, "  written by block ", write_->block, ", thread ",
-                                                  write_->thread, ", PC ", write_->instruction * kPcBytes);
-                                }
-                                if (!goes_on.empty()) absl::StrAppend(&line, "  ", goes_on);
-                                line.erase(line.find_last_not_of(' ') + 1);
-                                absl::StrAppend(&text, line, "\n");
-                              });
+    return ForEachInstruction(chunk, t, first, [&](uint64_t number, Pc pc, const std::string& goes_on) {
+      std::string line = absl::StrFormat("%8d  %s", number, listing_.line(pc));
+      absl::StrAppend(&line, OperandsText(recorded_));
+      if (write_ != nullptr) {
+        absl::StrAppend(&line, "  written by block ", write_->block, ", thread ", write_->thread, ", PC ",
+                        write_->instruction * kPcBytes);
+      }
+      if (!goes_on.empty()) absl::StrAppend(&line, "  ", goes_on);
+      line.erase(line.find_last_not_of(' ') + 1);
+      absl::StrAppend(&text, line, "\n");
+    });
   }
 
   absl::StatusOr<bool> PrintJson(const trace::DecodedChunk& chunk, size_t t, uint64_t block, uint32_t thread,
@@ -235,13 +275,15 @@ class ThreadPrinter {
     head.back() = ',';
     absl::StrAppend(&sink_.text(), head, "\"instructions\":[");
     bool any = false;
-    absl::StatusOr<bool> more = ForEachInstruction(
-        chunk, t, first, [&](uint64_t number, Pc pc, std::optional<uint64_t> address, const std::string& goes_on) {
+    absl::StatusOr<bool> more =
+        ForEachInstruction(chunk, t, first, [&](uint64_t number, Pc pc, const std::string& goes_on) {
           Json one = {{"number", number},
                       {"pc", pc * kPcBytes},
                       {"mnemonic", listing_.program().instruction(pc).mnemonic()},
                       {"source", listing_.place(pc)}};
-          if (address.has_value()) one["address"] = *address;
+          const bool is_access = trace::Program::HasAddress(listing_.program().instruction(pc));
+          if (is_access && !recorded_.empty()) one["address"] = recorded_.front().value;
+          if (!is_access && !recorded_.empty()) one["operands"] = OperandsJson(recorded_);
           if (write_ != nullptr) {
             one["written_by"] = {{"block", write_->block},
                                  {"thread", write_->thread},
@@ -262,6 +304,7 @@ class ThreadPrinter {
 
   const trace::LaunchView& launch_;
   const Listing listing_;
+  const std::vector<trace::Column> columns_;  // by position in Program::accesses()
   const SelectedParts& parts_;
   const bool json_;
   Sink& sink_;
@@ -269,6 +312,7 @@ class ThreadPrinter {
   std::vector<uint64_t> done_;     // instructions of each thread of the block that is cut, in its parts so far
   bool any_ = false;
   std::span<const trace::WrittenRead> reads_;  // of the chunk
+  std::vector<RecordedOperand> recorded_;      // of the instruction at hand
   const trace::WriteOf* write_ = nullptr;      // that the access at hand saw
 };
 
