@@ -8,33 +8,85 @@ BarrierUnit::BarrierUnit(const LaunchContext& context, const Formation& formatio
     : formation_(formation),
       blocks_(blocks),
       barriers_(blocks.size(), std::vector<Barrier>(context.barrier_ids.size())),
-      barriers_ahead_(formation.table().state.size()) {}
+      barriers_ahead_(formation.table().state.size()),
+      cluster_barrier_(context.DenseBarrier(LaunchContext::kClusterBarrier)) {
+  if (cluster_barrier_ == LaunchContext::kNoBarrier) return;
+  cluster_phase_.resize(blocks.size(), 1);
+  arrived_in_.resize(static_cast<size_t>(context.max_threads), 0);
+}
 
-void BarrierUnit::Arrive(SlotId slot, const Step& step) {
+void BarrierUnit::Arrive(SlotId slot, const Step& step, const LaneBarriers* by_lane) {
   const Lanes& lanes = formation_.table().lanes[slot];
-  barriers_ahead_[slot] = 0;
+  if (step.waits) barriers_ahead_[slot] = 0;
   for (LaneMask left = lanes.mask; left != 0;) {
-    const BlockId id = formation_.block_of(lanes.thread[std::countr_zero(left)]);
+    const int first = std::countr_zero(left);
+    const BlockId id = formation_.block_of(lanes.thread[first]);
+    const auto number = [&](int lane) { return by_lane == nullptr ? step.barrier : by_lane->number[lane]; };
     LaneMask own = 0;
     for (LaneMask mask = left; mask != 0; mask &= mask - 1) {
       const int lane = std::countr_zero(mask);
-      if (formation_.block_of(lanes.thread[lane]) == id) own |= LaneMask{1} << lane;
+      if (formation_.block_of(lanes.thread[lane]) == id && number(lane) == number(first)) own |= LaneMask{1} << lane;
     }
     left &= ~own;
-    Barrier& barrier = barriers_[id][step.barrier];
-    barrier.arrived += static_cast<uint32_t>(std::popcount(own));
-    barrier.expected = step.barrier_threads;
+    if (step.barrier == cluster_barrier_) {
+      UseCluster(slot, step, id, own);
+    } else {
+      const uint32_t expected = by_lane == nullptr ? step.barrier_threads : by_lane->threads[first];
+      ArriveTogether(slot, step, id, number(first), expected, own);
+    }
+  }
+}
+
+void BarrierUnit::ArriveTogether(SlotId slot, const Step& step, BlockId id, uint8_t number, uint32_t expected,
+                                 LaneMask own) {
+  Barrier& barrier = barriers_[id][number];
+  barrier.arrived += static_cast<uint32_t>(std::popcount(own));
+  barrier.expected = expected;
+  if (step.waits) {
     barrier.slots.push_back(slot);
     ++barriers_ahead_[slot];
-    const uint32_t needed = barrier.expected == 0 ? blocks_[id].live : barrier.expected;
-    if (barrier.arrived >= needed) Open(id, step.barrier);
   }
+  const uint32_t needed = expected == 0 ? blocks_[id].live : expected;
+  if (barrier.arrived >= needed) Open(id, number);
+}
+
+uint32_t BarrierUnit::ArrivedThreads(BlockId id) const {
+  uint32_t arrived = 0;
+  for (size_t i = 0; i < arrived_in_.size(); ++i) {
+    const auto thread = static_cast<ThreadId>(i);
+    arrived += formation_.is_live(thread) && formation_.block_of(thread) == id && HasArrived(id, thread);
+  }
+  return arrived;
+}
+
+void BarrierUnit::UseCluster(SlotId slot, const Step& step, BlockId id, LaneMask own) {
+  const Lanes& lanes = formation_.table().lanes[slot];
+  Barrier& barrier = barriers_[id][cluster_barrier_];
+  bool pending = false;
+  for (LaneMask mask = own; mask != 0; mask &= mask - 1) {
+    const ThreadId thread = lanes.thread[std::countr_zero(mask)];
+    if (step.arrives) arrived_in_[thread] = cluster_phase_[id];
+    pending |= HasArrived(id, thread);
+  }
+  if (step.waits) {
+    ++barriers_ahead_[slot];
+    if (pending) {
+      barrier.slots.push_back(slot);
+    } else {
+      opened_slots_.push_back(slot);
+      opened_.push_back(id);
+    }
+  }
+  if (!step.arrives) return;
+  barrier.arrived = ArrivedThreads(id);
+  if (barrier.arrived >= blocks_[id].live) Open(id, cluster_barrier_);
 }
 
 void BarrierUnit::Open(BlockId id, uint8_t number) {
   Barrier& barrier = barriers_[id][number];
   opened_slots_.insert(opened_slots_.end(), barrier.slots.begin(), barrier.slots.end());
   barrier.slots.clear();
+  if (number == cluster_barrier_) ++cluster_phase_[id];
   barrier.arrived = 0;
   barrier.expected = 0;
   opened_.push_back(id);
@@ -42,7 +94,8 @@ void BarrierUnit::Open(BlockId id, uint8_t number) {
 
 void BarrierUnit::Recheck(BlockId id) {
   for (size_t number = 0; number < barriers_[id].size(); ++number) {
-    const Barrier& barrier = barriers_[id][number];
+    Barrier& barrier = barriers_[id][number];
+    if (number == cluster_barrier_ && barrier.arrived != 0) barrier.arrived = ArrivedThreads(id);
     if (barrier.arrived == 0 || barrier.expected != 0 || barrier.arrived < blocks_[id].live) continue;
     Open(id, static_cast<uint8_t>(number));
   }

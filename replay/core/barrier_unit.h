@@ -3,6 +3,7 @@
 #define HEDDLE_REPLAY_CORE_BARRIER_UNIT_H_
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -33,8 +34,14 @@ class BarrierUnit {
     releasing_.swap(opened_);
     resuming_.swap(opened_slots_);
   }
-  // The slot's threads arrive at the barrier of `step`.
-  void Arrive(SlotId slot, const Step& step);
+  // By lane: dense number of the barrier, and threads that it expects (0 = all live ones of the block).
+  struct LaneBarriers {
+    std::array<uint8_t, kMaxLanes> number{};
+    std::array<uint32_t, kMaxLanes> threads{};
+  };
+  // The slot's threads arrive at the barrier of `step`, wait there, or both. `by_lane`: what their registers say of it;
+  // null: all of them say what the step does.
+  void Arrive(SlotId slot, const Step& step, const LaneBarriers* by_lane = nullptr);
   // Threads of the block have exited: they may be what a barrier waited for.
   void Recheck(BlockId block);
 
@@ -59,6 +66,13 @@ class BarrierUnit {
   const Barrier& barrier(BlockId block, uint8_t number) const { return barriers_[block][number]; }
 
  private:
+  // Threads of one block at one of its barriers.
+  void ArriveTogether(SlotId slot, const Step& step, BlockId block, uint8_t number, uint32_t expected, LaneMask own);
+  // At a cluster's barrier: whether a thread's arrival is one of the present phase; live threads of which that is so.
+  bool HasArrived(BlockId block, ThreadId thread) const { return arrived_in_[thread] == cluster_phase_[block]; }
+  uint32_t ArrivedThreads(BlockId block) const;
+  // A cluster's barrier: notes arrivals, or lets the slot wait for the phase that its threads have arrived in.
+  void UseCluster(SlotId slot, const Step& step, BlockId block, LaneMask own);
   void Open(BlockId block, uint8_t number);
 
   std::vector<BlockId> opened_;     // blocks with a barrier that releases in the next cycle
@@ -69,6 +83,9 @@ class BarrierUnit {
   std::vector<uint8_t> barriers_ahead_;  // by slot: barriers (of several blocks, if a policy mixes them) not open yet
   std::vector<SlotId> opened_slots_;     // slots that arrived at a barrier of opened_, once per block of theirs
   std::vector<SlotId> resuming_;         // slots that arrived at a barrier of releasing_, once per block of theirs
+  const uint8_t cluster_barrier_;        // dense number; LaunchContext::kNoBarrier without one
+  std::vector<uint64_t> cluster_phase_;  // by block: the present one
+  std::vector<uint64_t> arrived_in_;     // by thread: the phase of its last arrival
 };
 
 }  // namespace heddle::replay

@@ -73,7 +73,7 @@ IssueTable::IssueTable(const trace::Program& program, std::span<const Step> step
     out.next = step.ends_block && falls_through ? program.block(block.successor).first : pc + 1;
 
     const OpClass op = instruction.op();
-    if (step.kind == Step::kBarrier) {
+    if (step.kind == Step::kBarrier && step.waits) {
       out.hold = Hold::kBarrier;
     } else if ((step.ends_block && !falls_through) || op == OpClass::OP_BRANCH || op == OpClass::OP_CALL ||
                op == OpClass::OP_RETURN || op == OpClass::OP_EXIT) {
@@ -90,7 +90,11 @@ IssueTable::IssueTable(const trace::Program& program, std::span<const Step> step
     } else if (timing.unit() == OperationTiming::SFU_UNIT) {
       out.unit = UnitClass::kSfu;
     }
-    out.simple = out.unit != UnitClass::kMemory && out.hold == Hold::kNone && out.next == pc + 1;
+    out.awaits = step.kind == Step::kAsync && step.waits;
+    if (out.awaits && out.hold == Hold::kNone) out.hold = Hold::kAsync;
+    out.goes_on_elsewhere = step.kind == Step::kAsync || (step.kind == Step::kBarrier && !step.waits);
+    out.simple =
+        step.kind == Step::kPlain && out.unit != UnitClass::kMemory && out.hold == Hold::kNone && out.next == pc + 1;
     const uint32_t micro_ops = op == OpClass::OP_SFU ? std::max(instruction.micro_ops(), 1u) : 1;
     out.interval = timing.initiation_interval() * micro_ops;
     out.before_last = timing.initiation_interval() * (micro_ops - 1);

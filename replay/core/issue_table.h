@@ -24,6 +24,7 @@ enum class Hold : uint8_t {
   kControl,  // until the result says where its threads go
   kBarrier,
   kFence,  // until the stores before it are acknowledged
+  kAsync,  // until asynchronous copies, or a phase of a transaction barrier, are complete
 };
 
 // Registers that an instruction reads or writes, as bits: a register is bit (number + 21 * call depth) mod 64, numbered
@@ -60,6 +61,8 @@ struct IssueStep {
   uint16_t destinations = 0;        //
   UnitClass unit = UnitClass::kSp;  //
   Hold hold = Hold::kNone;          //
+  bool goes_on_elsewhere = false;   // asynchronous, or arrives at a barrier without waiting there
+  bool awaits = false;              // asynchronous copies, or a phase of a transaction barrier
   bool gets_data = false;           // load, texture or atomic: its results come from memory
   bool simple = false;              // not of memory, and the warp goes on behind it
   // Cycles per lane group for which the unit's input is taken: initiation interval x micro-operations.

@@ -1,11 +1,38 @@
 #include "replay/core/launch_context.h"
 
 #include <algorithm>
-#include <map>
+#include <cstdint>
 
 namespace heddle::replay {
 
 using trace::v1::OpClass;
+
+namespace {
+
+// The ids that barriers of the program can have, in the order of the program; all that blocks have, if a register holds
+// one.
+void FindBarriers(const trace::Program& program, std::vector<uint32_t>& ids) {
+  const auto add = [&ids](uint32_t id) {
+    if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+  };
+  bool any = false;
+  for (Pc pc = 0; pc < program.instruction_count(); ++pc) {
+    const trace::v1::Instruction& instruction = program.instruction(pc);
+    if (instruction.op() != OpClass::OP_BARRIER) continue;
+    const bool cluster = instruction.barrier_scope() == trace::v1::SCOPE_CLUSTER;
+    add(cluster ? LaunchContext::kClusterBarrier : instruction.barrier_id());
+    for (const trace::v1::Operand& operand : instruction.operand())
+      any |= operand.kind() == trace::v1::Operand::BARRIER;
+  }
+  for (uint32_t id = 0; any && id < LaunchContext::kClusterBarrier; ++id) add(id);
+}
+
+}  // namespace
+
+uint8_t LaunchContext::DenseBarrier(uint64_t id) const {
+  const auto found = std::find(barrier_ids.begin(), barrier_ids.end(), id);
+  return found == barrier_ids.end() ? kNoBarrier : static_cast<uint8_t>(found - barrier_ids.begin());
+}
 
 LaunchContext::LaunchContext(const trace::LaunchView& view, const trace::v1::FileHeader& header,
                              const machine::v1::Machine& machine)
@@ -27,7 +54,7 @@ LaunchContext::LaunchContext(const trace::LaunchView& view, const trace::v1::Fil
     scripted.push_back(entry);
     longest_scripted = std::max(longest_scripted, entry.cycles());
   }
-  std::map<uint32_t, uint8_t> dense;
+  FindBarriers(program, barrier_ids);
   steps.resize(program.instruction_count());
   for (Pc pc = 0; pc < program.instruction_count(); ++pc) {
     const trace::v1::Instruction& instruction = program.instruction(pc);
@@ -43,7 +70,16 @@ LaunchContext::LaunchContext(const trace::LaunchView& view, const trace::v1::Fil
     for (const machine::v1::ScriptedLatency& entry : scripted) {
       step.scripted |= entry.any_instruction() || entry.instruction() == pc;
     }
+    if (instruction.op() == OpClass::OP_ASYNC || instruction.operand_size() != 0) {
+      collectives.emplace_back(program, pc);
+      step.collective = static_cast<uint16_t>(collectives.size());
+    }
     switch (instruction.op()) {
+      case OpClass::OP_ASYNC:
+        step.kind = Step::kAsync;
+        step.waits = collectives.back().waits();
+        has_async = true;
+        break;
       case OpClass::OP_LOAD:
       case OpClass::OP_STORE:
       case OpClass::OP_ATOMIC:
@@ -55,10 +91,11 @@ LaunchContext::LaunchContext(const trace::LaunchView& view, const trace::v1::Fil
         break;
       case OpClass::OP_BARRIER: {
         step.kind = Step::kBarrier;
-        const auto [it, inserted] = dense.emplace(instruction.barrier_id(), static_cast<uint8_t>(barrier_ids.size()));
-        if (inserted) barrier_ids.push_back(instruction.barrier_id());
-        step.barrier = it->second;
+        const bool cluster = instruction.barrier_scope() == trace::v1::SCOPE_CLUSTER;
+        step.barrier = DenseBarrier(cluster ? kClusterBarrier : instruction.barrier_id());
         step.barrier_threads = instruction.barrier_threads();
+        step.arrives = instruction.barrier_role() != trace::v1::BARRIER_WAIT;
+        step.waits = instruction.barrier_role() != trace::v1::BARRIER_ARRIVE;
         break;
       }
       default:

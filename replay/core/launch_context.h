@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "proto/machine.pb.h"
+#include "replay/core/collective_step.h"
 #include "replay/memory/ports/address_windows.h"
 #include "replay/seams/types.h"
 #include "replay/stats/issue_observer.h"
@@ -21,7 +22,7 @@ class MemoryProfile;
 
 // An instruction as the core's inner loop sees it.
 struct Step {
-  enum Kind : uint8_t { kPlain, kMemory, kBarrier };
+  enum Kind : uint8_t { kPlain, kMemory, kBarrier, kAsync };
   Kind kind = kPlain;
   bool ends_block = false;
   bool has_address = false;
@@ -30,7 +31,11 @@ struct Step {
   bool shared = false;  // may access shared memory
   trace::v1::OpClass op = trace::v1::OP_UNKNOWN;
   trace::v1::MemorySpace space = trace::v1::SPACE_NONE;
-  uint8_t barrier = 0;           // dense number of the barrier id
+  uint8_t barrier = 0;  // dense number of the barrier id
+  // kBarrier: whether the threads arrive, and whether they wait.
+  bool arrives = true;
+  bool waits = true;
+  uint16_t collective = 0;       // 1 + index in LaunchContext::collectives; 0: no operands, and not asynchronous
   uint32_t barrier_threads = 0;  // 0 = all of the block
   uint32_t bytes = 0;
   uint32_t block = 0;  // basic block
@@ -43,8 +48,16 @@ struct LaunchContext {
   const trace::LaunchView& launch;
   const trace::Program& program;
   AddressWindows windows;
-  std::vector<Step> steps;            // by PC
-  std::vector<uint32_t> barrier_ids;  // by dense number
+  std::vector<Step> steps;  // by PC
+  std::vector<CollectiveStep> collectives;
+  const CollectiveStep& CollectiveOf(Pc pc) const { return collectives[steps[pc].collective - 1u]; }
+  bool has_async = false;
+  // By dense number. A cluster's barrier has the first id that blocks do not have.
+  std::vector<uint32_t> barrier_ids;
+  static constexpr uint32_t kClusterBarrier = 16;
+  // Dense number of an id; kNoBarrier if no instruction can have it.
+  static constexpr uint8_t kNoBarrier = 0xff;
+  uint8_t DenseBarrier(uint64_t id) const;
   std::vector<machine::v1::ScriptedLatency> scripted;
   uint32_t longest_scripted = 0;
 

@@ -31,6 +31,11 @@ class MemoryPort {
   // `threads`, and addresses() if `has_addresses`, both by lane.
   void Submit(AccessId id, SlotId slot, Pc pc, LaneMask lanes, const std::array<ThreadId, kMaxLanes>& threads,
               bool has_addresses, Cycle now);
+  // Gives the memory an access that no slot waits for.
+  void Submit(const WarpAccess& access, Cycle now) {
+    memory_->Submit(access, now);
+    Wake();
+  }
   // Asks for an instruction; see SmMemory::Fetch.
   FetchResult Fetch(uint64_t address, uint32_t fetcher, Cycle now) {
     const FetchResult result = memory_->Fetch(address, fetcher, now);

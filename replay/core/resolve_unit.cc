@@ -63,11 +63,38 @@ bool ResolveUnit::FinishInstruction(SlotId slot, bool ask_after_barrier) {
 
 void ResolveUnit::ArriveAtBarrier(SlotId slot) {
   const Lanes& lanes = sm_.table().lanes[slot];
-  const Step& step = sm_.steps[sm_.table().position[slot].pc()];
-  sm_.issues.counters().barriers += static_cast<uint64_t>(std::popcount(lanes.mask));
-  sm_.issues.progress().Arrived(lanes, sm_.run.now);
-  sm_.notifier.DeferBarrierArrival(slot, step.barrier);
-  sm_.barriers.Arrive(slot, step);
+  const Pc pc = sm_.table().position[slot].pc();
+  const Step& step = sm_.steps[pc];
+  if (step.arrives) sm_.issues.counters().barriers += static_cast<uint64_t>(std::popcount(lanes.mask));
+  const BarrierUnit::LaneBarriers* const by_lane = step.collective == 0 ? nullptr : ReadBarrier(lanes, pc);
+  if (step.waits) {
+    sm_.issues.progress().Arrived(lanes, sm_.run.now);
+    sm_.notifier.DeferBarrierArrival(slot,
+                                     by_lane == nullptr ? step.barrier : by_lane->number[std::countr_zero(lanes.mask)]);
+  }
+  sm_.barriers.Arrive(slot, step, by_lane);
+}
+
+const BarrierUnit::LaneBarriers* ResolveUnit::ReadBarrier(const Lanes& lanes, Pc pc) {
+  const CollectiveStep& operands = sm_.context.CollectiveOf(pc);
+  TakeOperands(operands, lanes, sm_.cursors, values_);
+  const int number = operands.Find(trace::v1::Operand::BARRIER);
+  const int count = operands.Find(trace::v1::Operand::COUNT);
+  for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
+    const auto lane = static_cast<size_t>(std::countr_zero(mask));
+    lane_barriers_.number[lane] = sm_.steps[pc].barrier;
+    lane_barriers_.threads[lane] = sm_.steps[pc].barrier_threads;
+    if (count >= 0) lane_barriers_.threads[lane] = static_cast<uint32_t>(values_[static_cast<size_t>(count)][lane]);
+    if (number < 0) continue;
+    const uint64_t id = values_[static_cast<size_t>(number)][lane];
+    lane_barriers_.number[lane] =
+        id < LaunchContext::kClusterBarrier ? sm_.context.DenseBarrier(id) : LaunchContext::kNoBarrier;
+    if (lane_barriers_.number[lane] != LaunchContext::kNoBarrier) continue;
+    lane_barriers_.number[lane] = sm_.steps[pc].barrier;
+    sm_.run.Fail(absl::InvalidArgumentError(absl::StrCat("pc ", pc * 8, ": a thread waits at barrier ", id,
+                                                         ", where a block has ", LaunchContext::kClusterBarrier)));
+  }
+  return &lane_barriers_;
 }
 
 bool ResolveUnit::ResumeFromBarrier(SlotId slot) {

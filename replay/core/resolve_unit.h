@@ -35,7 +35,8 @@ class ResolveUnit {
   bool FinishInstruction(SlotId slot, bool ask_after_barrier);
   // Lanes of a slot in flight go on without the others.
   bool TakeLanes(SlotId slot, LaneMask lanes);
-  // The slot, whose instruction is a barrier, arrives there. Policy and schedulers are told after the selection.
+  // The slot, whose instruction is a barrier, arrives there. If it waits, policy and schedulers are told after the
+  // selection. What registers say of the barrier is read.
   void ArriveAtBarrier(SlotId slot);
   // The barrier of the slot has opened.
   bool ResumeFromBarrier(SlotId slot);
@@ -56,6 +57,8 @@ class ResolveUnit {
     PathGroups paths;
   };
 
+  // Which barrier each lane is at, by registers. Null if they say nothing, or something that there is not.
+  const BarrierUnit::LaneBarriers* ReadBarrier(const Lanes& lanes, Pc pc);
   bool AskPolicy();
   // pending_.lanes and pending_.paths are set.
   bool Resolve(SlotId slot, ResolveReason reason, bool take);
@@ -69,6 +72,8 @@ class ResolveUnit {
   ExitListener& listener_;
   bool waits_ = false;
   PendingResolve pending_;
+  OperandValues values_;
+  BarrierUnit::LaneBarriers lane_barriers_;
 };
 
 }  // namespace heddle::replay

@@ -34,6 +34,7 @@ SmParts::SmParts(const LaunchContext& launch_context, uint32_t sm, std::unique_p
       barriers(context, formation, blocks),
       notifier(context, *policy, formation),
       cursors(context.launch, cache, context.max_threads, run.failed),
+      async(context, formation, cursors, memory),
       control_flow(context, cursors, run.failed),
       issues(context, sm, issue_slots, formation, blocks, notifier, run) {}
 

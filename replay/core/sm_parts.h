@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "replay/core/async_unit.h"
 #include "replay/core/barrier_unit.h"
 #include "replay/core/block_table.h"
 #include "replay/core/control_flow.h"
@@ -72,6 +73,7 @@ struct SmParts {
   BarrierUnit barriers;
   EventNotifier notifier;
   ThreadCursors cursors;
+  AsyncUnit async;
   ControlFlow control_flow;
   IssueAccounting issues;
 };

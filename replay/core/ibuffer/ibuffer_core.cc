@@ -51,8 +51,18 @@ void IBufferCore::RunCycle(Cycle now) {
   RunAfterMemory(now);
 }
 
+void IBufferCore::RunAsync(Cycle now) {
+  sm_.async.RunCycle(now);
+  for (const SlotId slot : sm_.async.released()) results_.FinishAtIssue(slot);
+  for (const BlockId block : sm_.async.idle_blocks()) {
+    sm_.run.last_progress = now;
+    if (sm_.blocks[block].exited) results_.BlockExited(block);
+  }
+}
+
 void IBufferCore::RunAfterMemory(Cycle now) {
   results_.CompleteReported(now);
+  if (sm_.async.used()) RunAsync(now);
   if (BarriersOrTimersDue(now)) RunBarriersAndTimers(now);
   status_.TakeChanges();
   if (resident() == 0) {
@@ -82,7 +92,7 @@ SmCore::RunAhead IBufferCore::RunAlone(Cycle next, Cycle limit) {
     ahead.until = now + 1;
     if (MustRejoin(ahead)) break;
     ahead.next = NextWake(now);
-    if (fast_path_ == nullptr) continue;
+    if (fast_path_ == nullptr || sm_.async.NextWake(now) != kNever) continue;
     const FastPath::Outcome outcome = fast_path_->Run(ahead.next, std::min(limit, sm_.memory.wake()));
     if (!outcome.ran) continue;
     core_wake_ = 0;
@@ -111,12 +121,22 @@ Cycle IBufferCore::CoreWake(Cycle now) const {
   Cycle wake = std::max(next, std::min(sm_.formation.next_timer(), issue_.NextIssue(now)));
   if (wake == next) return next;
   if (state_.one_in_flight) wake = std::min(wake, status_.next_reformed());
+  if (sm_.async.used()) wake = std::min(wake, sm_.async.NextWake(now));
   return std::min(wake, sm_.write_back.Next());
 }
 
 // --- the memory's replies
 
 void IBufferCore::LanesDone(AccessId access, LaneMask lanes, Cycle at, bool /*returned*/) {
+  if (AsyncUnit::Owns(access)) {
+    sm_.async.LanesDone(access, lanes, at);
+    if (at <= sm_.run.now) {
+      WakeCore();
+    } else {
+      core_wake_ = std::min(core_wake_, at);
+    }
+    return;
+  }
   if (results_.TakeUnnoticed(access, lanes, at)) return;
   ReportResult(at, {access, Completion::kLanes, lanes});
 }
@@ -131,6 +151,7 @@ void IBufferCore::ReportResult(Cycle at, const Completion& result) {
 }
 
 void IBufferCore::StoreAcknowledged(AccessId access, Cycle at) {
+  if (AsyncUnit::Owns(access)) return;
   if (state_.in_flight[access].store) {
     ReportResult(at, {access, Completion::kAcknowledged, 0});
   } else {
@@ -139,6 +160,7 @@ void IBufferCore::StoreAcknowledged(AccessId access, Cycle at) {
 }
 
 void IBufferCore::WaitsOffCore(AccessId access) {
+  if (AsyncUnit::Owns(access)) return;
   WakeCore();
   results_.MarkOffCore(access);
 }
@@ -152,6 +174,8 @@ void IBufferCore::FetchArrived(uint32_t fetcher) {
 
 void IBufferCore::WarpsAdmitted(uint32_t first_hw_warp, uint32_t hw_warps) {
   for (uint32_t hw_warp = first_hw_warp; hw_warp < first_hw_warp + hw_warps; ++hw_warp) LeaveHwWarp(hw_warp);
+  const auto warp_size = static_cast<uint32_t>(sm_.context.warp_size);
+  sm_.async.Admit(first_hw_warp * warp_size, hw_warps * warp_size);
   core_wake_ = 0;
   status_.TakeChanges();
 }
@@ -223,7 +247,8 @@ std::string IBufferCore::WhatSlotWaitsFor(SlotId slot) const {
     case WarpClass::kFetch:
       return state_.warps[slot].waits_for_line ? "wait for a line of the instruction cache" : "wait to be fetched for";
     case WarpClass::kBarrier:
-      return "wait at a fence for the acknowledgement of stores";
+      return sm_.async.used() && sm_.async.Waits(slot) ? "wait for asynchronous copies or a transaction barrier"
+                                                       : "wait at a fence for the acknowledgement of stores";
     default:
       return "wait for an instruction to complete";
   }

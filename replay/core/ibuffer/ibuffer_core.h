@@ -84,6 +84,8 @@ class IBufferCore final : public SmCore {
     RunAfterMemory(now);
   }
   void RunAfterMemory(Cycle now);
+  // Asynchronous copies; warps that waited for them go on.
+  void RunAsync(Cycle now);
   // Runs the memory in a cycle before core_wake_. Returns whether that was all: nothing has changed for the core, and
   // the cycle is as if it had not been run. Else the core goes on with what comes after the memory.
   bool RunMemoryOnly(Cycle now);

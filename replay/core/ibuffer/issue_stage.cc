@@ -163,6 +163,8 @@ void IssueStage::Issue(int port, SlotId slot, Cycle now) {
     return;
   }
 
+  if (how.goes_on_elsewhere) [[unlikely]]
+    IssueCollective(slot);
   const bool data_holds = state.data_holds && how.gets_data;
   const bool holds = state.one_in_flight || how.hold == Hold::kControl || data_holds;
   const bool writes = how.destinations != 0 && !state.one_in_flight && !data_holds;
@@ -172,10 +174,13 @@ void IssueStage::Issue(int port, SlotId slot, Cycle now) {
   if (holds) {
     InFlightReason why = how.unit == UnitClass::kMemory ? InFlightReason::kMemory : InFlightReason::kArithmetic;
     if (how.hold == Hold::kControl) why = InFlightReason::kControl;
-    if (how.hold == Hold::kFence) why = InFlightReason::kFence;
+    if (how.hold == Hold::kFence || how.hold == Hold::kAsync) why = InFlightReason::kFence;
     HoldSlot(port, slot, why, in_flight_id);
   } else if (how.hold == Hold::kFence && results.StoresPending(slot, warp)) {
     results.WaitForStores(slot);
+    HoldSlot(port, slot, InFlightReason::kFence, 0);
+  } else if (how.hold == Hold::kAsync && sm.async.Waits(slot)) {
+    sm.async.Wait(slot);
     HoldSlot(port, slot, InFlightReason::kFence, 0);
   } else {
     MoveOn(port, slot, how);
@@ -231,6 +236,14 @@ inline void IssueStage::IssueRegular(int port, SlotId slot, WarpEntry& warp, con
     buffers.UpdateFetchableOfRegular(slot, warp);
   }
   if (how.destinations != 0 && state.hw_warps[hw_warp].only != slot) status.UpdateOthers(hw_warp, slot);
+}
+
+void IssueStage::IssueCollective(SlotId slot) {
+  if (sm_.steps[sm_.table().position[slot].pc()].kind == Step::kAsync) {
+    sm_.async.Issue(slot);
+  } else {
+    resolve_.ArriveAtBarrier(slot);
+  }
 }
 
 void IssueStage::IssueInserted(int port, SlotId slot, Cycle now) {

@@ -71,6 +71,8 @@ class IssueStage {
   [[gnu::always_inline]] inline void IssueRegular(int port, SlotId slot, WarpEntry& warp, const IssueStep& step,
                                                   Cycle now);
   void IssueInserted(int port, SlotId slot, Cycle now);
+  // An asynchronous instruction, or an arrival at a barrier at which the slot does not wait, takes effect.
+  void IssueCollective(SlotId slot);
   // The instruction gets a number in flight, and goes to the memory or has its result in cycle `result`.
   [[gnu::always_inline]] inline uint32_t Launch(SlotId slot, const WarpEntry& warp, LaneMask lanes, bool holds,
                                                 bool writes, Cycle result, Cycle now);

@@ -167,6 +167,7 @@ bool ResultStage::ProcessLanes(uint32_t id, LaneMask lanes) {
   const bool holds = entry.holds;
   const bool inserted = entry.inserted;
   const Hold hold = state_.setup.table[entry.pc].hold;
+  const bool awaits = state_.setup.table[entry.pc].awaits;
   Release(id, entry);
   if (!entry.unacknowledged) state_.in_flight.Remove(id);
   if (!holds) return true;
@@ -177,6 +178,8 @@ bool ResultStage::ProcessLanes(uint32_t id, LaneMask lanes) {
     sm_.formation.Advance(slot, sm_.table().position[slot]);
   } else if (hold == Hold::kFence && StoresPending(slot, state_.warps[slot])) {  // one in flight
     WaitForStores(slot);
+  } else if (awaits && sm_.async.Waits(slot)) {
+    sm_.async.Wait(slot);
   } else {
     accepted = resolve_.FinishInstruction(slot, /*ask_after_barrier=*/false);
   }

@@ -65,7 +65,7 @@ class ResultStage {
   // --- blocks
   // All threads of the block have exited: it retires when its results have come.
   void BlockExited(BlockId block) {
-    if (!ResultsDue(block)) retiring_.push_back(block);
+    if (!ResultsDue(block) && !sm_.async.Busy(block)) retiring_.push_back(block);
   }
   // Blocks that retire at the end of the cycle.
   std::vector<BlockId>& retiring() { return retiring_; }

@@ -79,6 +79,7 @@ void SinglePipelineCore::RunCycle(Cycle now) {
     pipeline_->WriteBack(now);
     pipeline_->Advance(now);
   }
+  if (sm_.async.used()) RunAsync(now);
   RunBarriersAndTimers(now);
   if (resident() > 0) {
     if (sm_.context.issue_cycles == 1 || now % static_cast<Cycle>(sm_.context.issue_cycles) == 0) Select(now);
@@ -96,6 +97,7 @@ Cycle SinglePipelineCore::NextWake(Cycle now) const {
   Cycle wake =
       std::min({sm_.write_back.Next(), std::max(next, sm_.formation.next_timer()), sm_.memory.memory().NextWake(now)});
   if (pipeline_ != nullptr) wake = std::min(wake, pipeline_->NextWake(now));
+  if (sm_.async.used()) wake = std::min(wake, sm_.async.NextWake(now));
   for (int port = 0; port < sm_.context.ports; ++port) {
     if (!sm_.formation.AnyOffered(port) || (pipeline_ != nullptr && !pipeline_->HasRoom(port))) continue;
     wake = std::min(wake, NextDecision(std::max(next, port_free_[port])));
@@ -106,11 +108,16 @@ Cycle SinglePipelineCore::NextWake(Cycle now) const {
 // --- memory
 
 void SinglePipelineCore::LanesDone(AccessId access, LaneMask lanes, Cycle at, bool returned) {
+  if (AsyncUnit::Owns(access)) {
+    sm_.async.LanesDone(access, lanes, at);
+    return;
+  }
   if (pipeline_ != nullptr && pipeline_->ArriveInStage(access, lanes, at, returned, sm_.run.now)) return;
   sm_.write_back.Add(at, {access, Completion::kLanes, lanes});
 }
 
 void SinglePipelineCore::WaitsOffCore(AccessId access) {
+  if (AsyncUnit::Owns(access)) return;
   const auto start = [this](SlotId slot) {
     InFlightInstruction& state = in_flight_[slot];
     if (state.off_core) return;
@@ -242,6 +249,10 @@ bool SinglePipelineCore::ProcessLanes(SlotId slot, LaneMask lanes) {
   if (state.at_barrier) {
     if (sm_.barriers.IsOpenFor(slot)) return resolve_.ResumeFromBarrier(slot);
     sm_.formation.WaitAtBarrier(slot);
+    return true;
+  }
+  if (sm_.async.used() && AsyncWaits(slot)) {
+    sm_.async.Wait(slot);
     return true;
   }
   if (pipeline_ != nullptr && FenceWaits(slot)) {

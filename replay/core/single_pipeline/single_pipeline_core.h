@@ -34,7 +34,8 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
   // MemoryClient. With fixed latencies the number of an access is that of its slot, else the pipeline's.
   void LanesDone(AccessId access, LaneMask lanes, Cycle at, bool returned) override;
   void StoreAcknowledged(AccessId access, Cycle at) override {
-    if (pipeline_ != nullptr) sm_.write_back.Add(at, {access, Completion::kAcknowledged, 0});
+    if (pipeline_ == nullptr || AsyncUnit::Owns(access)) return;
+    sm_.write_back.Add(at, {access, Completion::kAcknowledged, 0});
   }
   void WaitsOffCore(AccessId access) override;
   void FetchArrived(uint32_t /*fetcher*/) override {}
@@ -51,7 +52,9 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
 
   // --- single_pipeline_core.cc: time, statistics, completions
   void Credit(Cycle until) override;
-  void BlockExited(BlockId block) override { RetireBlock(block); }
+  void BlockExited(BlockId block) override {
+    if (!sm_.async.Busy(block)) RetireBlock(block);
+  }
   std::string WhatSlotWaitsFor(SlotId slot) const override {
     const bool ready = table().state[slot] == SlotState::kOffered;
     return ready ? "are ready, but are not issued" : "wait for an instruction to complete";
@@ -83,9 +86,14 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
   bool write_back_blocked() const override { return resolve_.waits(); }
   void WarpsAdmitted(uint32_t first_hw_warp, uint32_t hw_warps) override {
     const auto warp_size = static_cast<uint32_t>(sm_.context.warp_size);
+    sm_.async.Admit(first_hw_warp * warp_size, hw_warps * warp_size);
     if (pipeline_ != nullptr) fences_.Admit(first_hw_warp * warp_size, hw_warps * warp_size, sm_.blocks.admitted());
   }
   void Acknowledge(AccessId id);
+  // Asynchronous copies; warps that waited for them go on.
+  void RunAsync(Cycle now);
+  // Whether the slot's instruction is a wait for copies or a transaction barrier that is not over.
+  bool AsyncWaits(SlotId slot) const;
   // Whether stores of the slot's threads are on their way, and its instruction is a fence.
   bool FenceWaits(SlotId slot) const;
 

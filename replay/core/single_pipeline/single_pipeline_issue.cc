@@ -254,8 +254,10 @@ bool SinglePipelineCore::Enter(int port, SlotId slot, Cycle now) {
   sm_.formation.Issue(slot);
   sm_.notifier.scheduler(port).Issued(slot);
   if (step.kind == Step::kBarrier && !state.inserted) {
-    state.at_barrier = true;
+    state.at_barrier = step.waits;
     resolve_.ArriveAtBarrier(slot);
+  } else if (step.kind == Step::kAsync && !state.inserted) {
+    sm_.async.Issue(slot);
   }
   return true;
 }

@@ -42,6 +42,22 @@ void SinglePipelineCore::WriteBack(SlotId slot, LaneMask lanes) {
   }
 }
 
+// --- asynchronous copies
+
+void SinglePipelineCore::RunAsync(Cycle now) {
+  sm_.async.RunCycle(now);
+  for (const SlotId slot : sm_.async.released()) WriteBack(slot, 0);
+  for (const BlockId block : sm_.async.idle_blocks()) {
+    sm_.run.last_progress = now;
+    if (sm_.blocks[block].exited) RetireBlock(block);
+  }
+}
+
+bool SinglePipelineCore::AsyncWaits(SlotId slot) const {
+  const bool async = !in_flight_[slot].inserted && sm_.steps[table().position[slot].pc()].kind == Step::kAsync;
+  return async && sm_.async.Waits(slot);
+}
+
 // --- fences
 
 void SinglePipelineCore::Acknowledge(AccessId id) {

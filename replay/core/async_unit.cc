@@ -1,0 +1,176 @@
+#include "replay/core/async_unit.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "replay/seams/lane_mask.h"
+
+namespace heddle::replay {
+
+using trace::v1::Async;
+
+AsyncUnit::AsyncUnit(const LaunchContext& context, const Formation& formation, ThreadCursors& cursors,
+                     MemoryPort& memory)
+    : context_(context), formation_(formation), cursors_(cursors), engine_(memory) {
+  if (!context.has_async) return;
+  progress_.resize(static_cast<size_t>(context.max_threads));
+  copies_of_block_.resize(static_cast<size_t>(context.capacity));
+}
+
+const CollectiveStep& AsyncUnit::StepOf(SlotId slot) const {
+  return context_.CollectiveOf(formation_.table().position[slot].pc());
+}
+
+// --- from issue
+
+void AsyncUnit::Issue(SlotId slot) {
+  const CollectiveStep& step = StepOf(slot);
+  const Lanes& lanes = formation_.table().lanes[slot];
+  TakeOperands(step, lanes, cursors_, values_);
+  switch (step.role) {
+    case Async::COPY:
+      BeginCopies(slot, step);
+      break;
+    case Async::COMMIT:
+      ForEachLane(lanes.mask, [&](int lane) { progress_[lanes.thread[lane]].Commit(latest_); });
+      break;
+    case Async::WAIT_GROUP:
+    case Async::WAIT_ALL:
+      break;
+    default:
+      UseBarriers(slot, step);
+      break;
+  }
+}
+
+// Threads of several blocks, if a policy has put them together, make a copy for each block.
+void AsyncUnit::BeginCopies(SlotId slot, const CollectiveStep& step) {
+  const Lanes& lanes = formation_.table().lanes[slot];
+  const int sizes = step.Find(trace::v1::Operand::BYTES);
+  WarpCopy copy;
+  copy.slot = slot;
+  copy.pc = formation_.table().position[slot].pc();
+  copy.bytes = step.bytes;
+  copy.lanes.thread = lanes.thread;
+  copy.from = values_[0];
+  copy.to = values_[1];
+  for (LaneMask left = lanes.mask; left != 0; left &= ~copy.lanes.mask) {
+    copy.block = formation_.block_of(lanes.thread[std::countr_zero(left)]);
+    copy.number = ++latest_;
+    copy.lanes.mask = copy.reads = 0;
+    ForEachLane(left, [&](int lane) {
+      if (formation_.block_of(lanes.thread[lane]) != copy.block) return;
+      copy.lanes.mask |= LaneMask{1} << lane;
+      const bool reads = sizes < 0 || values_[static_cast<size_t>(sizes)][static_cast<size_t>(lane)] != 0;
+      copy.reads |= LaneMask{reads} << lane;
+      progress_[lanes.thread[lane]].Begin(copy.number);
+    });
+    ++copies_of_block_[copy.block];
+    engine_.Start(copy);
+  }
+}
+
+void AsyncUnit::UseBarriers(SlotId slot, const CollectiveStep& step) {
+  const Lanes& lanes = formation_.table().lanes[slot];
+  const int counts = step.Find(trace::v1::Operand::COUNT);
+  if (step.role == Async::BARRIER_WAIT) {
+    if (barrier_waits_.size() <= slot) barrier_waits_.resize(size_t{slot} + 1);
+    barrier_waits_[slot] = {values_[0], values_[static_cast<size_t>(counts)]};
+    return;
+  }
+  changed_ = true;
+  ForEachLane(lanes.mask, [&](int lane) {
+    const ThreadId thread = lanes.thread[lane];
+    const BlockId block = formation_.block_of(thread);
+    const auto at = static_cast<size_t>(lane);
+    const uint64_t address = values_[0][at];
+    const uint64_t count = counts < 0 ? 1 : values_[static_cast<size_t>(counts)][at];
+    switch (step.role) {
+      case Async::BARRIER_INIT:
+        barriers_.Init(block, address, count);
+        break;
+      case Async::BARRIER_INVALIDATE:
+        barriers_.Invalidate(block, address);
+        break;
+      case Async::BARRIER_ARRIVE:
+        barriers_.Arrive(block, address, count, step.drops_arrivals);
+        break;
+      case Async::BARRIER_COPIES:
+        if (step.adds_arrival) barriers_.ExpectOneMore(block, address);
+        arrivals_.push_back({thread, block, latest_, address});
+        break;
+      default:
+        break;
+    }
+  });
+  ArriveBehindCopies();
+}
+
+bool AsyncUnit::BarrierPending(SlotId slot) const {
+  const Lanes& lanes = formation_.table().lanes[slot];
+  const BarrierWait& wait = barrier_waits_[slot];
+  bool pending = false;
+  ForEachLane(lanes.mask, [&](int lane) {
+    const auto at = static_cast<size_t>(lane);
+    const BlockId block = formation_.block_of(lanes.thread[lane]);
+    pending |= barriers_.PhasesOver(block, wait.address[at]) < wait.phases[at];
+  });
+  return pending;
+}
+
+bool AsyncUnit::Waits(SlotId slot) const {
+  const CollectiveStep& step = StepOf(slot);
+  if (step.role == Async::BARRIER_WAIT) return BarrierPending(slot);
+  if (!step.waits()) return false;
+  const Lanes& lanes = formation_.table().lanes[slot];
+  bool pending = false;
+  ForEachLane(lanes.mask, [&](int lane) {
+    const CopyProgress& progress = progress_[lanes.thread[lane]];
+    pending |= step.role == Async::WAIT_ALL ? progress.AnyPending(latest_) : progress.GroupsPending(step.most_pending);
+  });
+  return pending;
+}
+
+void AsyncUnit::Wait(SlotId slot) { waiting_.insert(std::upper_bound(waiting_.begin(), waiting_.end(), slot), slot); }
+
+// --- a cycle
+
+void AsyncUnit::EndCopy(const WarpCopy& copy) {
+  changed_ = true;
+  ForEachLane(copy.lanes.mask, [&](int lane) { progress_[copy.lanes.thread[lane]].End(copy.number); });
+  if (--copies_of_block_[copy.block] == 0) idle_blocks_.push_back(copy.block);
+}
+
+void AsyncUnit::ArriveBehindCopies() {
+  std::erase_if(arrivals_, [this](const Arrival& arrival) {
+    if (progress_[arrival.thread].AnyPending(arrival.copy)) return false;
+    barriers_.Arrive(arrival.block, arrival.address, 1, /*drops=*/false);
+    changed_ = true;
+    return true;
+  });
+}
+
+void AsyncUnit::RunCycle(Cycle now) {
+  released_.clear();
+  idle_blocks_.clear();
+  engine_.RunCycle(now);
+  for (const WarpCopy& copy : engine_.ended()) EndCopy(copy);
+  if (!changed_) return;
+  changed_ = false;
+  ArriveBehindCopies();
+  changed_ = false;  // those who wait are asked now
+  std::erase_if(waiting_, [this](SlotId slot) {
+    if (Waits(slot)) return false;
+    released_.push_back(slot);
+    return true;
+  });
+}
+
+Cycle AsyncUnit::NextWake(Cycle now) const { return changed_ && !waiting_.empty() ? now + 1 : engine_.NextWake(now); }
+
+void AsyncUnit::Admit(uint32_t first, uint32_t threads) {
+  if (!used()) return;
+  for (uint32_t thread = first; thread < first + threads; ++thread) progress_[thread].Clear();
+}
+
+}  // namespace heddle::replay

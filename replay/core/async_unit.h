@@ -1,0 +1,102 @@
+// Asynchronous copies and transaction barriers of one SM.
+#ifndef HEDDLE_REPLAY_CORE_ASYNC_UNIT_H_
+#define HEDDLE_REPLAY_CORE_ASYNC_UNIT_H_
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "replay/core/collective_step.h"
+#include "replay/core/copy_engine.h"
+#include "replay/core/copy_progress.h"
+#include "replay/core/launch_context.h"
+#include "replay/core/memory_port.h"
+#include "replay/core/transaction_barriers.h"
+#include "replay/memory/ports/memory_system.h"
+#include "replay/seams/types.h"
+#include "replay/trace/thread_cursors.h"
+#include "replay/warps/formation.h"
+
+namespace heddle::replay {
+
+// Who has copies in flight, and in which groups, is known thread by thread, since warps may be regrouped. A slot at a
+// wait stays there until it is over for all its threads. `docs/reference/timing.md` has the rules.
+class AsyncUnit {
+ public:
+  AsyncUnit(const LaunchContext& context, const Formation& formation, ThreadCursors& cursors, MemoryPort& memory);
+
+  // Whether the launch has asynchronous instructions: else there is nothing to call the rest for.
+  bool used() const { return !progress_.empty(); }
+
+  // --- from issue
+  // The slot issues its instruction, which is asynchronous: takes its operands.
+  void Issue(SlotId slot);
+  // Whether the slot's instruction is a wait that is not over; the slot stays there.
+  bool Waits(SlotId slot) const;
+  void Wait(SlotId slot);
+
+  // --- the memory's replies
+  static bool Owns(AccessId access) { return access >= CopyEngine::kFirstAccess; }
+  void LanesDone(AccessId access, LaneMask lanes, Cycle at) { engine_.LanesDone(access, lanes, at); }
+
+  // --- the unit's part of a cycle, behind the memory's
+  void RunCycle(Cycle now);
+  // Slots whose wait has ended in it, ascending.
+  std::span<const SlotId> released() const { return released_; }
+  // Blocks whose last copy has ended in it.
+  std::span<const BlockId> idle_blocks() const { return idle_blocks_; }
+  // The next cycle after `now` with something to do, unless the memory changes it; kNever if there is none.
+  Cycle NextWake(Cycle now) const;
+
+  // --- threads and blocks
+  // Threads come to hardware threads that others have left.
+  void Admit(uint32_t first, uint32_t threads);
+  // Whether copies of the block are in flight, so that it cannot leave.
+  bool Busy(BlockId block) const { return used() && copies_of_block_[block] != 0; }
+  // The block has left.
+  void Forget(BlockId block) {
+    if (used()) barriers_.Forget(block);
+  }
+
+ private:
+  // A thread arrives at a barrier when its copies up to a number are complete.
+  struct Arrival {
+    ThreadId thread = 0;
+    BlockId block = 0;
+    uint64_t copy = 0;
+    uint64_t address = 0;
+  };
+  // What the threads of a slot wait for at transaction barriers, by lane.
+  struct BarrierWait {
+    std::array<uint64_t, kMaxLanes> address{};
+    std::array<uint64_t, kMaxLanes> phases{};
+  };
+
+  const CollectiveStep& StepOf(SlotId slot) const;
+  void BeginCopies(SlotId slot, const CollectiveStep& step);
+  void UseBarriers(SlotId slot, const CollectiveStep& step);
+  bool BarrierPending(SlotId slot) const;
+  void EndCopy(const WarpCopy& copy);
+  void ArriveBehindCopies();
+
+  const LaunchContext& context_;
+  const Formation& formation_;
+  ThreadCursors& cursors_;
+  CopyEngine engine_;
+  std::vector<CopyProgress> progress_;     // by thread; empty if the unit is not used
+  std::vector<uint32_t> copies_of_block_;  // in flight
+  uint64_t latest_ = 0;                    // number of the copy that began last
+  TransactionBarriers barriers_;
+  std::vector<Arrival> arrivals_;           // to come
+  std::vector<BarrierWait> barrier_waits_;  // by slot, of the wait that it has issued
+  std::vector<SlotId> waiting_;             // ascending
+  std::vector<SlotId> released_;
+  std::vector<BlockId> idle_blocks_;
+  bool changed_ = false;  // since it was asked whose wait is over
+  OperandValues values_;
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_CORE_ASYNC_UNIT_H_

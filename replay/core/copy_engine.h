@@ -1,0 +1,70 @@
+// The accesses that asynchronous copies of one SM make.
+#ifndef HEDDLE_REPLAY_CORE_COPY_ENGINE_H_
+#define HEDDLE_REPLAY_CORE_COPY_ENGINE_H_
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "replay/core/memory_port.h"
+#include "replay/memory/ports/memory_system.h"
+#include "replay/seams/types.h"
+
+namespace heddle::replay {
+
+// A copy of the threads of a warp.
+struct WarpCopy {
+  uint64_t number = 0;  // ascending in the order of issue
+  BlockId block = 0;
+  SlotId slot = kNoSlot;  // that issued it
+  Pc pc = 0;
+  uint32_t bytes = 0;  // of each lane
+  LaneMask reads = 0;  // lanes that read anything; the others only write
+  Lanes lanes;
+  std::array<uint64_t, kMaxLanes> from{};
+  std::array<uint64_t, kMaxLanes> to{};
+};
+
+// A copy is two accesses: it reads global memory, and when the data of all its lanes are there it writes shared memory.
+// Both wait here, first in, first out, for the memory stage, which takes one of them in a cycle.
+class CopyEngine {
+ public:
+  explicit CopyEngine(MemoryPort& memory) : memory_(memory) {}
+
+  // Numbers of accesses from here on are of copies.
+  static constexpr AccessId kFirstAccess = AccessId{1} << 31;
+
+  // A copy is issued: its first access goes to the memory in the next cycle at the earliest.
+  void Start(const WarpCopy& copy);
+  // The memory has the data of lanes in cycle `at`.
+  void LanesDone(AccessId access, LaneMask lanes, Cycle at);
+  // The engine's part of the cycle, behind the memory's.
+  void RunCycle(Cycle now);
+  // Copies that have ended in the last cycle that was run.
+  std::span<const WarpCopy> ended() const { return ended_; }
+  // The next cycle after `now` with something to do, unless the memory changes it; kNever if there is none.
+  Cycle NextWake(Cycle now) const;
+
+ private:
+  struct Place {
+    WarpCopy copy;
+    bool writes = false;       // the present access is the second
+    LaneMask outstanding = 0;  // of the present access
+    Cycle last = 0;            // when the last of its lanes was done
+  };
+  void Submit(uint32_t number, Cycle now);
+
+  MemoryPort& memory_;
+  std::deque<Place> places_;
+  std::vector<uint32_t> free_;    // of the places
+  std::deque<uint32_t> queued_;   // whose present access waits for the memory stage
+  std::vector<uint32_t> ending_;  // whose present access ends at a known time
+  std::vector<WarpCopy> ended_;
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_CORE_COPY_ENGINE_H_

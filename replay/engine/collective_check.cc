@@ -1,0 +1,86 @@
+#include "replay/engine/collective_check.h"
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "replay/seams/divergence_policy.h"
+#include "traces/base/status_macros.h"
+#include "traces/format/program/instruction_place.h"
+#include "traces/format/program/operands.h"
+
+namespace heddle::replay {
+namespace {
+
+using trace::v1::Async;
+using trace::v1::Instruction;
+using trace::v1::Operand;
+
+constexpr uint32_t kLanes = 32;  // of a warp that makes a product of matrices
+
+bool HasRecorded(const Instruction& instruction, Operand::Kind kind) {
+  for (const Operand& operand : instruction.operand()) {
+    if (operand.kind() == kind && !operand.constant()) return true;
+  }
+  return false;
+}
+
+// What about the instruction no replay knows; empty if there is nothing.
+std::string NotKnown(const Instruction& instruction, uint64_t cluster_blocks) {
+  if (instruction.space() == trace::v1::SPACE_CLUSTER_SHARED) return "shared memory of a cluster's other blocks";
+  for (const Operand& operand : instruction.operand()) {
+    if (operand.space() == trace::v1::SPACE_CLUSTER_SHARED) return "shared memory of a cluster's other blocks";
+  }
+  if (instruction.op() == trace::v1::OP_BARRIER) {
+    const bool of_cluster = instruction.barrier_scope() == trace::v1::SCOPE_CLUSTER;
+    return of_cluster && cluster_blocks > 1 ? "barriers of clusters of several blocks" : "";
+  }
+  if (instruction.op() == trace::v1::OP_ASYNC) {
+    const bool is_copy = instruction.async().role() == Async::COPY;
+    if (is_copy && instruction.operand(0).space() != trace::v1::SPACE_GLOBAL) {
+      return "asynchronous copies that do not begin in global memory";
+    }
+    if (is_copy && instruction.operand(1).space() != trace::v1::SPACE_SHARED) {
+      return "asynchronous copies that do not end in shared memory";
+    }
+    for (const Operand& operand : instruction.operand()) {
+      if (!is_copy && operand.kind() == Operand::BYTES) return "bytes that a transaction barrier expects";
+    }
+    return HasRecorded(instruction, Operand::UNIFORM) ? "values of uniform registers" : "";
+  }
+  if (HasRecorded(instruction, Operand::MEMBERS)) return "masks of lanes that registers hold";
+  return HasRecorded(instruction, Operand::UNIFORM) ? "values of uniform registers" : "";
+}
+
+}  // namespace
+
+absl::Status CheckCollectives(const trace::TraceReader& reader, const trace::LaunchView& launch,
+                              const CheckedConfiguration& configuration, const ReplayOptions& options) {
+  const trace::Program& program = *launch.program;
+  const trace::v1::Dim3& cluster = launch.launch.cluster();
+  const uint64_t cluster_blocks = launch.launch.has_cluster() ? uint64_t{cluster.x()} * cluster.y() * cluster.z() : 1;
+  const bool regroups = configuration.divergence.traits.regrouping != Regrouping::kNever;
+  for (trace::Pc pc = 0; pc < program.instruction_count(); ++pc) {
+    const Instruction& instruction = program.instruction(pc);
+    const bool meets = instruction.has_matrix();
+    if (!meets && !trace::IsCollective(instruction)) continue;
+    const auto place = [&] { return trace::InstructionPlace(reader.header(), program, pc); };
+    if (const std::string what = NotKnown(instruction, cluster_blocks); !what.empty()) {
+      return absl::UnimplementedError(absl::StrCat(what, " cannot be replayed yet: ", place()));
+    }
+    if (!meets || options.force_regrouping) continue;
+    if (options.machine.core().warp_size() < kLanes) {
+      return absl::FailedPreconditionError(absl::StrCat("the ", kLanes, " threads of a matrix instruction must be ",
+                                                        "together, and the machine's warps have ",
+                                                        options.machine.core().warp_size(), ": ", place()));
+    }
+    if (regroups) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("the threads of a matrix instruction must be together, and the policy regroups them: ", place(),
+                       "; use a policy that keeps warps, or --force-regrouping to replay it all the same"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace heddle::replay

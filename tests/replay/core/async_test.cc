@@ -1,0 +1,335 @@
+// Asynchronous copies, transaction barriers, and barriers that threads arrive at without waiting: cycles by hand.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "replay/machine/machine.h"
+#include "tests/replay/core/engine_harness.h"
+#include "tests/replay/core/ibuffer_harness.h"
+#include "tests/traces/collective_programs.h"
+
+namespace heddle::replay {
+namespace {
+
+using testing::HasSubstr;
+using trace::testing::MakeCopy;
+using trace::testing::MakeGroup;
+using trace::testing::MakeNamedBarrier;
+using trace::testing::MakeProduct;
+using trace::testing::MakeTransactionBarrier;
+using trace::testing::ProgramBuilder;
+using trace::testing::ThreadTrace;
+using trace::v1::Async;
+using trace::v1::Instruction;
+using trace::v1::KernelProgram;
+
+constexpr uint64_t kGlobal = 0x7000'0000'0000;
+constexpr uint64_t kShared = 0x100'0000;
+
+// The toy machine (every instruction takes a cycle), but for 20 cycles to global memory and 5 to shared memory.
+RunOptions Slow() {
+  RunOptions options;
+  options.machine.mutable_memory()->mutable_fixed()->set_global_cycles(20);
+  options.machine.mutable_memory()->mutable_fixed()->set_shared_cycles(5);
+  return options;
+}
+
+// So many instructions and an exit, to be made others.
+KernelProgram Straight(int instructions) { return ProgramBuilder("async").Alu(instructions).Exit().Build(); }
+
+// Threads with the same two addresses for each copy, a few bytes apart.
+std::vector<ThreadTrace> Threads(uint32_t count, int copies) {
+  std::vector<ThreadTrace> threads;
+  for (uint64_t t = 0; t < count; ++t) {
+    std::vector<uint64_t> addresses;
+    for (int i = 0; i < copies; ++i) {
+      addresses.push_back(kGlobal + 16 * t);
+      addresses.push_back(kShared + 16 * t);
+    }
+    threads.push_back(Thread({}, std::move(addresses)));
+  }
+  return threads;
+}
+
+// The issues of a run, which must be the same if every cycle is run.
+std::string LogOf(const trace::TraceReader& trace, RunOptions options) {
+  const Outcome outcome = RunTrace(trace, options);
+  EXPECT_TRUE(outcome.status.ok()) << outcome.status;
+  options.force_tick = true;
+  const Outcome ticking = RunTrace(trace, options);
+  EXPECT_EQ(outcome.log.text(), ticking.log.text());
+  return outcome.log.text();
+}
+
+// copy, commit, add, wait for all groups, exit
+KernelProgram CopyAndWait() {
+  KernelProgram program = Straight(4);
+  MakeCopy(*program.mutable_instruction(0));
+  MakeGroup(*program.mutable_instruction(1), Async::COMMIT);
+  MakeGroup(*program.mutable_instruction(3), Async::WAIT_GROUP);
+  return program;
+}
+
+// The copy is issued in 0 and read from 1 to 21, its data written from 21 to 26. Meanwhile the warp goes on.
+TEST(AsyncCopy, AWaitHoldsTheWarpUntilTheDataAreInSharedMemory) {
+  EXPECT_EQ(LogOf(*MakeTrace(CopyAndWait(), 1, Threads(4, 1)), Slow()),
+            "0:0[0 1 2 3] 1:1[0 1 2 3] 2:2[0 1 2 3] 3:3[0 1 2 3] 26:4[0 1 2 3]");
+}
+
+// With instruction buffers: issued in 2, read from 3 to 23, written from 23 to 28.
+TEST(AsyncCopy, WithInstructionBuffers) {
+  RunOptions options = Small();
+  Buffer(options).set_fetch_when(machine::v1::InstructionBuffer::FREE_SLOT);
+  Buffer(options).set_entries(4);
+  KernelProgram program = CopyAndWait();
+  for (int i = 0; i < 4; ++i) SetRegisters(program, i, {}, {});
+  const Outcome outcome = RunBoth(*MakeTrace(program, 1, Threads(4, 1)), options);
+  EXPECT_EQ(Issues(outcome), "2:0 3:1 4:2 5:3 28:4");
+}
+
+// copy a, commit, copy b, commit, wait for all groups but one, wait for all, exit. Copy b, issued in 2, is read from 3
+// to 23 and written to 28.
+TEST(AsyncCopy, TheLatestGroupsMayBePending) {
+  KernelProgram program = Straight(6);
+  for (const int at : {0, 2}) MakeCopy(*program.mutable_instruction(at));
+  for (const int at : {1, 3}) MakeGroup(*program.mutable_instruction(at), Async::COMMIT);
+  MakeGroup(*program.mutable_instruction(4), Async::WAIT_GROUP, 1);
+  MakeGroup(*program.mutable_instruction(5), Async::WAIT_ALL);
+  EXPECT_EQ(LogOf(*MakeTrace(program, 1, Threads(4, 2)), Slow()),
+            "0:0[0 1 2 3] 1:1[0 1 2 3] 2:2[0 1 2 3] 3:3[0 1 2 3] 4:4[0 1 2 3] 26:5[0 1 2 3] 28:6[0 1 2 3]");
+}
+
+// A copy that no commit has closed is of no group: only WAIT_ALL waits for it.
+TEST(AsyncCopy, TheOpenGroupIsAwaitedByWaitAllAlone) {
+  KernelProgram program = Straight(3);
+  MakeCopy(*program.mutable_instruction(0));
+  MakeGroup(*program.mutable_instruction(1), Async::WAIT_GROUP, 0);
+  MakeGroup(*program.mutable_instruction(2), Async::WAIT_ALL);
+  EXPECT_EQ(LogOf(*MakeTrace(program, 1, Threads(4, 1)), Slow()),
+            "0:0[0 1 2 3] 1:1[0 1 2 3] 2:2[0 1 2 3] 26:3[0 1 2 3]");
+}
+
+TEST(AsyncCopy, ABlockStaysUntilItsCopiesHaveEnded) {
+  KernelProgram program = Straight(1);
+  MakeCopy(*program.mutable_instruction(0));
+  for (RunOptions options : {Slow(), Small()}) {
+    const Outcome outcome = RunTrace(*MakeTrace(program, 1, Threads(4, 1)), options);
+    ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+    EXPECT_GE(outcome.launch().cycles(), 26u);
+  }
+}
+
+// Of no bytes nothing is read: the destination is written from 1 to 6.
+TEST(AsyncCopy, OfNoBytesOnlyWrites) {
+  KernelProgram program = CopyAndWait();
+  trace::v1::Operand& bytes = *program.mutable_instruction(0)->add_operand();
+  bytes.set_kind(trace::v1::Operand::BYTES);
+  bytes.set_constant(true);
+  EXPECT_EQ(LogOf(*MakeTrace(program, 1, Threads(4, 1)), Slow()),
+            "0:0[0 1 2 3] 1:1[0 1 2 3] 2:2[0 1 2 3] 3:3[0 1 2 3] 6:4[0 1 2 3]");
+}
+
+// Half of the threads copy, in a branch; all of them wait. Whatever a policy does with the warps, every instruction is
+// issued, and no thread goes on before its copy has ended.
+TEST(AsyncCopy, UnderEveryPolicyThreadsWaitForTheirOwnCopies) {
+  KernelProgram program = ProgramBuilder("branch")
+                              .Block("head")
+                              .Branch("copy", "join")
+                              .Block("copy")
+                              .Alu(2)
+                              .Jump("join")
+                              .Block("join")
+                              .Alu(2)
+                              .Exit()
+                              .Build();
+  MakeCopy(*program.mutable_instruction(1));
+  MakeGroup(*program.mutable_instruction(2), Async::COMMIT);
+  MakeGroup(*program.mutable_instruction(3), Async::WAIT_GROUP);
+  std::vector<ThreadTrace> threads;
+  for (uint64_t t = 0; t < 16; ++t) {
+    threads.push_back(t % 2 == 0 ? Thread({0}, {kGlobal + 16 * t, kShared + 16 * t}) : Thread({1}));
+  }
+  const auto trace = MakeTrace(program, 1, threads);
+  for (const char* policy : {"pdom", "its", "nrec", "dwf", "tbc", "mimd"}) {
+    SCOPED_TRACE(policy);
+    RunOptions options = Slow();
+    options.divergence = policy;
+    const Outcome outcome = RunTrace(*trace, options);
+    ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+    EXPECT_EQ(outcome.launch().thread_instructions(), 8u * 6 + 8u * 4);
+    std::vector<Cycle> copied(16, 0);
+    for (const LoggedIssue& issue : outcome.log.issues()) {
+      for (const LoggedIssue::Member& member : issue.members) {
+        if (member.pc == 1) copied[member.thread] = issue.cycle;
+        if (member.pc == 4 && copied[member.thread] != 0) {
+          EXPECT_GE(issue.cycle, copied[member.thread] + 26) << member.thread;
+        }
+      }
+    }
+  }
+}
+
+// Before caches and DRAM: copies read through them and write shared memory, with its bank conflicts.
+TEST(AsyncCopy, OnAMemoryHierarchy) {
+  KernelProgram program = CopyAndWait();
+  constexpr uint32_t kThreads = 64;
+  for (const bool pipelined : {true, false}) {
+    machine::v1::Machine machine = LoadMachine(pipelined ? "fermi_fixed" : "baws_gtx480").value();
+    *machine.mutable_memory() = LoadMachine("baws_gtx480").value().memory();
+    *machine.mutable_clocks() = LoadMachine("baws_gtx480").value().clocks();
+    machine.set_sms(2);
+    uint64_t passes[2] = {};
+    for (const uint64_t stride : {16u, 1024u}) {
+      std::vector<ThreadTrace> threads;
+      for (uint64_t t = 0; t < 4 * kThreads; ++t) {
+        threads.push_back(Thread({}, {kGlobal + 16 * t, kShared + stride * (t % kThreads)}));
+      }
+      RunOptions options;
+      options.machine = machine;
+      const Outcome outcome = RunTrace(*MakeTrace(program, 4, threads), options);
+      ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+      EXPECT_EQ(outcome.launch().thread_instructions(), 4u * kThreads * 5);
+      const auto& shared = outcome.launch().memory_instructions();
+      passes[stride == 1024] = shared.shared_passes();
+      EXPECT_EQ(shared.shared_accesses(), 4u * kThreads / 32);
+    }
+    EXPECT_GT(passes[1], passes[0]) << "bank conflicts";
+  }
+}
+
+// --- barriers
+
+// Warp 0 waits at the barrier, warp 1 only arrives there: the barrier opens with its arrival in 3.
+TEST(NamedBarrier, AnArrivalOpensItAndGoesOn) {
+  KernelProgram program = ProgramBuilder("roles")
+                              .Block("head")
+                              .Branch("consumer", "producer")
+                              .Block("consumer")
+                              .Alu()
+                              .Exit()
+                              .Block("producer")
+                              .Alu()
+                              .Exit()
+                              .Build();
+  MakeNamedBarrier(*program.mutable_instruction(1), trace::v1::BARRIER_SYNC, 8);
+  MakeNamedBarrier(*program.mutable_instruction(3), trace::v1::BARRIER_ARRIVE, 8);
+  std::vector<ThreadTrace> threads(4, Thread({0}, {5}));
+  threads.resize(8, Thread({1}, {5}));
+  EXPECT_EQ(LogOf(*MakeTrace(program, 1, threads), RunOptions()),
+            "0:0[0 1 2 3] 1:0[4 5 6 7] 2:1[0 1 2 3] 3:3[4 5 6 7] 4:2[0 1 2 3] 5:4[4 5 6 7]");
+  RunOptions buffers = Small();
+  const Outcome outcome = RunBoth(*MakeTrace(program, 1, threads), buffers);
+  EXPECT_EQ(outcome.launch().barriers(), 8u);
+}
+
+// Arrivals alone fill a barrier; nobody waits.
+TEST(NamedBarrier, ProducersDoNotWaitForConsumers) {
+  KernelProgram program = Straight(2);
+  MakeNamedBarrier(*program.mutable_instruction(0), trace::v1::BARRIER_ARRIVE, 64);
+  EXPECT_EQ(LogOf(*MakeTrace(program, 1, std::vector<ThreadTrace>(4, Thread({}, {1}))), RunOptions()),
+            "0:0[0 1 2 3] 1:1[0 1 2 3] 2:2[0 1 2 3]");
+}
+
+// The number comes from a register: two warps with other numbers do not wait for one another.
+TEST(NamedBarrier, NumbersInRegistersTellBarriersApart) {
+  KernelProgram program = Straight(1);
+  MakeNamedBarrier(*program.mutable_instruction(0), trace::v1::BARRIER_SYNC, 4);
+  std::vector<ThreadTrace> threads(4, Thread({}, {3}));
+  threads.resize(8, Thread({}, {4}));
+  EXPECT_EQ(LogOf(*MakeTrace(program, 1, threads), RunOptions()),
+            "0:0[0 1 2 3] 1:0[4 5 6 7] 2:1[0 1 2 3] 3:1[4 5 6 7]");
+  threads.assign(8, Thread({}, {16}));
+  EXPECT_THAT(std::string(RunTrace(*MakeTrace(program, 1, threads)).status.message()), HasSubstr("barrier 16"));
+}
+
+TEST(NamedBarrier, CountsInRegisters) {
+  KernelProgram program = Straight(1);
+  MakeNamedBarrier(*program.mutable_instruction(0), trace::v1::BARRIER_SYNC, 0);
+  const std::vector<ThreadTrace> threads(8, Thread({}, {3, 8}));
+  EXPECT_EQ(LogOf(*MakeTrace(program, 1, threads), RunOptions()),
+            "0:0[0 1 2 3] 1:0[4 5 6 7] 2:1[0 1 2 3] 3:1[4 5 6 7]");
+}
+
+// barrier.cluster of a cluster that is one block: an arrival, an add, and the wait for everybody's arrival.
+TEST(ClusterBarrier, AWaitIsForThePhaseOfTheArrival) {
+  KernelProgram program = Straight(3);
+  for (const int at : {0, 2}) {
+    Instruction& barrier = *program.mutable_instruction(at);
+    barrier.set_op(trace::v1::OP_BARRIER);
+    barrier.clear_dst();
+    barrier.set_barrier_scope(trace::v1::SCOPE_CLUSTER);
+    barrier.set_barrier_role(at == 0 ? trace::v1::BARRIER_ARRIVE : trace::v1::BARRIER_WAIT);
+  }
+  RunOptions options;
+  // Warp 1 arrives in 1. Its wait, like that of warp 0, finds the phase over, and goes on in the next cycle.
+  EXPECT_EQ(LogOf(*MakeTrace(program, 1, std::vector<ThreadTrace>(8)), options),
+            "0:0[0 1 2 3] 1:0[4 5 6 7] 2:1[0 1 2 3] 3:1[4 5 6 7] 4:2[0 1 2 3] 5:2[4 5 6 7] 6:3[0 1 2 3] 7:3[4 5 6 7]");
+}
+
+// --- transaction barriers
+
+// init for 8 arrivals, barrier, add, arrive, wait for one phase, exit. The add takes warp 1 from 5 to 15, where it
+// arrives; warp 0 goes on in the cycle behind.
+TEST(TransactionBarrier, AWaitIsOverWithThePhase) {
+  KernelProgram program = ProgramBuilder("phases").Alu(1).Barrier().Alu(3).Exit().Build();
+  MakeTransactionBarrier(*program.mutable_instruction(0), Async::BARRIER_INIT, 8);
+  MakeTransactionBarrier(*program.mutable_instruction(3), Async::BARRIER_ARRIVE, 1);
+  MakeTransactionBarrier(*program.mutable_instruction(4), Async::BARRIER_WAIT, 1);
+  RunOptions options;
+  auto& slow = *options.machine.mutable_core()->add_scripted_latency();
+  slow.set_instruction(2);
+  slow.set_first_thread(4);
+  slow.set_last_thread(7);
+  slow.set_cycles(10);
+  const std::vector<ThreadTrace> threads(8, Thread({}, {kShared, kShared, kShared}));
+  EXPECT_EQ(LogOf(*MakeTrace(program, 1, threads), options),
+            "0:0[0 1 2 3] 1:0[4 5 6 7] 2:1[0 1 2 3] 3:1[4 5 6 7] 4:2[0 1 2 3] 5:2[4 5 6 7] 6:3[0 1 2 3] 7:4[0 1 2 3] "
+            "15:3[4 5 6 7] 16:5[0 1 2 3] 17:4[4 5 6 7] 18:5[4 5 6 7]");
+}
+
+// Threads arrive when their copies have ended: in 27, for the copy is issued in 1.
+TEST(TransactionBarrier, CopiesArriveWhenTheyEnd) {
+  KernelProgram program = Straight(4);
+  MakeTransactionBarrier(*program.mutable_instruction(0), Async::BARRIER_INIT, 4);
+  MakeCopy(*program.mutable_instruction(1));
+  MakeTransactionBarrier(*program.mutable_instruction(2), Async::BARRIER_COPIES);
+  program.mutable_instruction(2)->set_mnemonic("cp.async.mbarrier.arrive.noinc.shared.b64");
+  MakeTransactionBarrier(*program.mutable_instruction(3), Async::BARRIER_WAIT, 1);
+  std::vector<ThreadTrace> threads;
+  for (uint64_t t = 0; t < 4; ++t) {
+    threads.push_back(Thread({}, {kShared, kGlobal + 16 * t, kShared + 64 + 16 * t, kShared, kShared}));
+  }
+  EXPECT_EQ(LogOf(*MakeTrace(program, 1, threads), Slow()),
+            "0:0[0 1 2 3] 1:1[0 1 2 3] 2:2[0 1 2 3] 3:3[0 1 2 3] 27:4[0 1 2 3]");
+}
+
+// --- what is refused
+
+TEST(Collectives, MatricesNeedTheirWarpTogether) {
+  KernelProgram program = Straight(1);
+  MakeProduct(*program.mutable_instruction(0));
+  const auto trace = MakeTrace(program, 1, std::vector<ThreadTrace>(32));
+  EXPECT_THAT(std::string(RunTrace(*trace).status.message()), HasSubstr("the machine's warps have 4"));
+  RunOptions options;
+  options.machine.mutable_core()->set_warp_size(32);
+  options.machine.mutable_core()->set_simd_width(32);
+  options.machine.mutable_core()->set_max_threads(256);
+  EXPECT_TRUE(RunTrace(*trace, options).status.ok());
+  options.divergence = "dwf";
+  EXPECT_THAT(std::string(RunTrace(*trace, options).status.message()), HasSubstr("the policy regroups them"));
+}
+
+TEST(Collectives, WhatNoReplayKnowsIsRefusedByItsPlace) {
+  KernelProgram program = Straight(1);
+  MakeTransactionBarrier(*program.mutable_instruction(0), Async::BARRIER_EXPECT, 64);
+  const auto trace = MakeTrace(program, 1, std::vector<ThreadTrace>(4, Thread({}, {kShared})));
+  const std::string message(RunTrace(*trace).status.message());
+  EXPECT_THAT(message, HasSubstr("bytes that a transaction barrier expects cannot be replayed yet"));
+  EXPECT_THAT(message, HasSubstr("PC 0"));
+}
+
+}  // namespace
+}  // namespace heddle::replay
