@@ -29,6 +29,7 @@
 #include "traces/base/status_macros.h"
 #include "traces/base/varint.h"
 #include "traces/format/chunk/walk.h"
+#include "traces/format/program/operands.h"
 #include "traces/format/read/reader.h"
 
 namespace heddle {
@@ -130,6 +131,7 @@ class WarpText {
     absl::StrAppend(&text, " ", instruction.mnemonic(), " ", instruction.src_size());
     for (uint32_t reg : instruction.src()) absl::StrAppend(&text, " R", reg);
     if (!Program::HasAddress(instruction)) {
+      for (size_t lane : lanes) position[lane] += trace::CountColumns(instruction);
       absl::StrAppend(&text, " 0\n");
       return;
     }
@@ -161,12 +163,14 @@ void AppendThread(const Program& program, const DecodedChunk& chunk, std::span<c
   out.append(reinterpret_cast<const char*>(path.decisions), (path.decision_count + 7) / 8);
   for (uint32_t i = 0; i < path.wide_count; ++i) AppendVarint(out, path.wide[i]);
   uint64_t position = chunk.first_address[thread];
-  latest.assign(program.instruction_count(), 0);
+  latest.assign(trace::SlotCount(program), 0);
   for (const Visit& visit : visits) {
-    for (trace::Pc pc : program.accesses_of(program.block(visit.block))) {
-      const uint64_t address = chunk.address(position++, pc);
-      AppendVarint(out, ZigZag(static_cast<int64_t>(address - latest[pc])));
-      latest[pc] = address;
+    const trace::Block& block = program.block(visit.block);
+    for (uint32_t column = block.first_access; column < block.first_access + block.access_count; ++column) {
+      const trace::Pc slot = trace::SlotOf(program, column);
+      const uint64_t address = chunk.address(position++, slot);
+      AppendVarint(out, ZigZag(static_cast<int64_t>(address - latest[slot])));
+      latest[slot] = address;
     }
   }
 }

@@ -9,6 +9,7 @@
 #include "traces/format/chunk/decoded_chunk.h"
 #include "traces/format/columns/decode_chunk.h"
 #include "traces/format/program/kernel_name.h"
+#include "traces/format/program/operands.h"
 
 namespace heddle::tools {
 namespace {
@@ -59,9 +60,9 @@ void OrderCheck::Begin(const Run& run) {
   const trace::Program& program = *launch_->program;
   order_ = &found_[run];
   order_->instructions.assign(program.instruction_count(), {});
-  has_address_.clear();
+  columns_.clear();
   for (trace::Pc pc = 0; pc < program.instruction_count(); ++pc) {
-    has_address_.push_back(trace::Program::HasAddress(program.instruction(pc)));
+    columns_.push_back(static_cast<uint8_t>(trace::CountColumns(program.instruction(pc))));
   }
   blocks_.clear();
   ended_.clear();
@@ -83,22 +84,24 @@ void OrderCheck::Issued(const replay::IssueEvent& event) {
   Block* block = nullptr;  // of the lane before: mostly the same
   uint64_t number = 0;
   for (const replay::IssueEvent::Lane& lane : event.lanes) {
-    if (!has_address_[lane.pc]) continue;
+    if (columns_[lane.pc] == 0) continue;
     if (block == nullptr || number != lane.block) {
       number = lane.block;
       block = FindBlock(number);
       if (block == nullptr) return;
     }
     Thread& thread = block->threads[lane.thread];
-    if (thread.next_read != thread.end_read && block->reads[thread.next_read].access == thread.issued) {
-      Check(lane, block->reads[thread.next_read++].write, event.cycle);
+    for (uint32_t column = 0; column < columns_[lane.pc]; ++column) {
+      if (thread.next_read != thread.end_read && block->reads[thread.next_read].access == thread.issued) {
+        Check(lane, block->reads[thread.next_read++].write, event.cycle);
+      }
+      if (thread.cycle != event.cycle) {
+        thread.before = thread.issued;
+        thread.cycle = event.cycle;
+      }
+      ++thread.issued;
+      if (--block->left == 0) ending_.push_back(number);
     }
-    if (thread.cycle != event.cycle) {
-      thread.before = thread.issued;
-      thread.cycle = event.cycle;
-    }
-    ++thread.issued;
-    if (--block->left == 0) ending_.push_back(number);
   }
 }
 

@@ -105,7 +105,7 @@ class OrderCheck final : public replay::IssueObserver {
   Run run_ = {~uint32_t{0}, ~uint32_t{0}};
   ReadOrder* order_ = nullptr;
   const trace::LaunchView* launch_ = nullptr;
-  std::vector<bool> has_address_;                                // by PC
+  std::vector<uint8_t> columns_;                                 // by PC: numbers that a thread records
   std::unordered_map<uint64_t, std::unique_ptr<Block>> blocks_;  // that have not issued all their accesses
   std::unordered_set<uint64_t> ended_;
   std::vector<uint64_t> ending_;  // in cycle ending_in_

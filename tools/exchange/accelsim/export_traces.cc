@@ -18,6 +18,7 @@
 #include "traces/format/chunk/walk.h"
 #include "traces/format/edit/block_slices.h"
 #include "traces/format/program/kernel_name.h"
+#include "traces/format/program/operands.h"
 
 namespace heddle::tools::accelsim {
 namespace {
@@ -364,6 +365,12 @@ absl::Status CheckLaunch(const trace::TraceReader& reader, const trace::LaunchVi
   if (launch.program->proto().uses_warp_operations() && reader.header().warp_width() != kWarpThreads) {
     return absl::FailedPreconditionError(absl::StrCat(place, "its shuffles and votes saw warps of ",
                                                       reader.header().warp_width(), " threads; Accel-Sim's have 32"));
+  }
+  for (const trace::v1::Instruction& instruction : launch.program->proto().instruction()) {
+    const uint32_t columns = trace::CountColumns(instruction);
+    if (columns == (trace::Program::HasAddress(instruction) ? 1 : 0) && !trace::IsUnusualBarrier(instruction)) continue;
+    return absl::UnimplementedError(
+        absl::StrCat(place, "'", instruction.mnemonic(), "' has no form in Accel-Sim's traces"));
   }
   return absl::OkStatus();
 }
