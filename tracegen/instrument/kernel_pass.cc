@@ -4,6 +4,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "tracegen/instrument/narrow_addresses.h"
+#include "tracegen/program/ptx_source/windows.h"
 #include "traces/format/program/kernel_name.h"
 
 namespace heddle::tracegen {
@@ -82,6 +83,7 @@ bool Suspends(const llvm::Instruction& instruction) {
   auto* call = dyn_cast<llvm::CallInst>(&instruction);
   if (call == nullptr || call->getCalledFunction() == nullptr) return false;
   llvm::StringRef name = call->getCalledFunction()->getName();
+  if (name.starts_with(kMatrixFunction)) return true;
   if (!name.consume_front("llvm.nvvm.")) return false;
   return name.starts_with("barrier") || name.starts_with("bar.") || name.starts_with("shfl.") ||
          name.starts_with("vote.") || name.starts_with("match.") || name.starts_with("activemask") ||

@@ -10,6 +10,7 @@
 #include "tracegen/instrument/kernel_pass.h"
 #include "tracegen/instrument/lower_float.h"
 #include "tracegen/instrument/lower_image.h"
+#include "tracegen/instrument/lower_matrix.h"
 #include "tracegen/program/ptx_source/windows.h"
 #include "tracegen/ptx/meaning/rounding.h"
 #include "traces/base/status_macros.h"
@@ -373,6 +374,10 @@ absl::Status LowerIntrinsics(KernelPass& pass) {
         call->replaceAllUsesWith(
             ptx::LeastOrMost(builder, minimum, false, call->getArgOperand(0), call->getArgOperand(1)));
         call->eraseFromParent();
+        continue;
+      }
+      if (name.starts_with(kMatrixFunction)) {
+        LowerMatrixOperation(pass, *call);
         continue;
       }
       std::string meant;

@@ -13,6 +13,7 @@
 #include "llvm/IR/ReplaceConstant.h"
 #include "llvm/Support/KnownBits.h"
 #include "tracegen/program/operand_marker.h"
+#include "tracegen/program/ptx_source/windows.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -80,7 +81,8 @@ class Wrapping {
     if (const auto* call = dyn_cast<llvm::CallBase>(&instruction)) {
       const llvm::Function* callee = call->getCalledFunction();
       return isa<llvm::MemIntrinsic>(call) || IsOperandMarker(*call) ||
-             (callee != nullptr && callee->getName().starts_with("llvm.nvvm."));
+             (callee != nullptr && (callee->getName().starts_with("llvm.nvvm.") ||
+                                    callee->getName().starts_with(kMatrixFunction)));
     }
     if (const auto* store = dyn_cast<llvm::StoreInst>(&instruction)) return IsNarrow(*store->getPointerOperand());
     return isa<llvm::LoadInst>(instruction) || isa<llvm::AtomicRMWInst>(instruction) ||

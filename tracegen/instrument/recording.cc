@@ -153,6 +153,12 @@ void EraseMarkers(llvm::Function& function) {
   }
 }
 
+// What the address of an access has to be a multiple of. Rows of fragments are multiples of 16 bytes apart.
+uint64_t AlignmentOf(const trace::v1::Instruction& access) {
+  constexpr uint32_t kMostOfFragments = 16;
+  return access.has_matrix() ? std::min(access.access_bytes(), kMostOfFragments) : access.access_bytes();
+}
+
 class Recorder {
  public:
   explicit Recorder(KernelPass& pass) : pass_(pass) {}
@@ -308,7 +314,7 @@ class Recorder {
           llvm::Value* address = RecordedAddress(pass_, builder, operand);
           if (access.offset != 0) address = builder.CreateAdd(address, builder.getInt64(access.offset));
           builder.CreateStore(address, builder.CreateConstInBoundsGEP1_64(pass_.i64(), base, access.position));
-          check.Add(builder, address, linked.access_bytes());
+          check.Add(builder, address, AlignmentOf(linked));
           recorded.access_bytes[access.position] = linked.access_bytes();
           recorded.access_instructions[access.position] = access.instruction;
           recorded.access_sites[access.position] = pass_.SiteOf(*i);

@@ -70,6 +70,8 @@ struct ThreadContext {
   // its results; and the address of its texel.
   uint64_t image_values[16] = {};
   uint64_t texel_address = 0;
+  // LaneRegisters of the block's threads, one behind the other.
+  void* lane_registers = nullptr;
   // Kernels that wait in loops (InstrumentedKernel::waits) only:
   uint64_t progress = 0;  // sum that stands for what the running thread has changed in memory; as before = as before
   uint64_t watches = 0;   // not 0: threads wait for changes of memory, so changes are told to the runtime
@@ -103,6 +105,7 @@ enum class WarpOperation : uint32_t {
   kReduceAnd,
   kReduceOr,
   kReduceXor,
+  kMatrix,  // a matrix instruction: what the lanes bring and get is in LaneRegisters
 };
 
 enum class BarrierReduction : uint32_t { kNone, kCount, kAnd, kOr };
@@ -112,6 +115,7 @@ inline constexpr char kYieldFunction[] = "heddle_yield";      // void(ctx)
 inline constexpr char kBarrierFunction[] = "heddle_barrier";  // u32(ctx, site, id, threads, reduction, predicate)
 inline constexpr char kWarpFunction[] = "heddle_warp";        // u64(ctx, site, operation, mask, value, b, c)
 inline constexpr char kWarpConvergedFunction[] = "heddle_warp_converged";  // the same, without a mask of its own
+inline constexpr char kMatrixOperationFunction[] = "heddle_matrix";        // void(ctx, site, u64 operation)
 inline constexpr char kTrapFunction[] = "heddle_trap";                     // void(ctx, site)
 inline constexpr char kAssertFunction[] = "heddle_assert";  // void(ctx, site, expression, file, line, function)
 inline constexpr char kExitFunction[] = "heddle_exit";      // void(ctx)

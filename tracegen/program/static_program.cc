@@ -298,7 +298,8 @@ class ProgramBuilder {
       out->set_source_file(module_.lines[from.id - 1].file);
       out->set_source_line(module_.lines[from.id - 1].line);
     }
-    if (from.opcode.op == v1::OP_WARP) unit_.program.set_uses_warp_operations(true);
+    const bool meets_warp = from.opcode.op == v1::OP_WARP || out->has_matrix();
+    if (meets_warp) unit_.program.set_uses_warp_operations(true);
   }
 
   bool IsUniform(const ProgramFunction& function, const FlowNode& node) const {

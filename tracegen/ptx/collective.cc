@@ -1,7 +1,10 @@
 #include "tracegen/ptx/collective.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
+
+#include "tracegen/matrix/operation.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -58,10 +61,17 @@ std::shared_ptr<const v1::Instruction> DescribeCollective(std::string_view mnemo
   const bool copies = mnemonic.starts_with("cp.async.") && !mnemonic.starts_with("cp.async.bulk") &&
                       !mnemonic.starts_with("cp.async.mbarrier");
   if (copies) return DescribeCopy(mnemonic, operands);
+  if (const std::optional<MatrixOperation> matrix = ParseMatrixOperation(mnemonic)) {
+    auto out = std::make_shared<v1::Instruction>();
+    *out->mutable_matrix() = matrix->Describe();
+    return out;
+  }
   return nullptr;
 }
 
-bool MayBeCollective(std::string_view mnemonic) { return mnemonic.starts_with("cp.async."); }
+bool MayBeCollective(std::string_view mnemonic) {
+  return mnemonic.starts_with("cp.async.") || MayBeMatrixOperation(mnemonic);
+}
 
 std::shared_ptr<const v1::Instruction> CollectiveOf(const ptx::Function& function,
                                                     const ptx::Instruction& instruction) {

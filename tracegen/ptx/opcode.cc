@@ -7,6 +7,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "tracegen/matrix/operation.h"
 #include "tracegen/ptx/forms/form.h"
 #include "tracegen/ptx/forms/pattern.h"
 
@@ -99,6 +100,13 @@ Opcode ClassifyOpcode(std::string_view text) {
     opcode.space = v1::SPACE_GLOBAL;
     opcode.access_bytes = Has(parts, "p") ? 4 : AccessBytes(parts);
     opcode.has_result = false;
+  } else if (base == "ldmatrix" || base == "stmatrix" || (base == "wmma" && !Has(parts, "mma"))) {
+    const std::optional<MatrixOperation> operation = ParseMatrixOperation(text);
+    if (!operation) return opcode;
+    opcode.op = operation->is_load() ? v1::OP_LOAD : v1::OP_STORE;
+    opcode.has_result = operation->is_load();
+    opcode.space = Space(parts);
+    opcode.access_bytes = operation->share_bytes();
   } else if (base == "txq" || base == "suq") {
     opcode.op = v1::OP_MOVE;  // of a field of the descriptor
   } else if (base == "bar" || base == "barrier") {

@@ -24,7 +24,8 @@ BlockThreads::BlockThreads(const RunnerOptions& options, RecordLog& log, WaitMar
 void BlockThreads::BeginLaunch(const KernelCall& call, const Geometry& geometry, bool record) {
   call_ = call;
   threads_.BeginLaunch(geometry, options_.slot);
-  warps_.BeginLaunch();
+  warps_.BeginLaunch(call.kernel->has_matrices);
+  context_.lane_registers = warps_.lane_registers();
   barriers_.BeginLaunch();
   lockstep_.BeginLaunch(*call.kernel);
   polling_.BeginLaunch(*call.kernel, geometry.first_block == 0, record);

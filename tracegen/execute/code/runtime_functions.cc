@@ -36,6 +36,11 @@ uint64_t WarpConverged(ThreadContext* context, uint32_t site, uint32_t operation
                                                 {value, b, c});
 }
 
+void MatrixOperation(ThreadContext* context, uint32_t site, uint64_t operation) {
+  // All of the warp takes part, whatever the instruction.
+  Threads(context).ArriveAtWarpOperation({WarpOperation::kMatrix, site, ~uint32_t{0}, false}, {operation, 0, 0});
+}
+
 void Trap(ThreadContext* context, uint32_t site) {
   Threads(context).Fail(absl::StrCat("trap at ", Place(context, site)));
 }
@@ -111,6 +116,7 @@ const std::vector<std::pair<std::string, void*>>& RuntimeFunctions() {
       {kBarrierFunction, Address(Barrier)},
       {kWarpFunction, Address(Warp)},
       {kWarpConvergedFunction, Address(WarpConverged)},
+      {kMatrixOperationFunction, Address(MatrixOperation)},
       {kTrapFunction, Address(Trap)},
       {kAssertFunction, Address(Assert)},
       {kExitFunction, Address(Exit)},

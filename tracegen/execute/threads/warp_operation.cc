@@ -83,6 +83,8 @@ const char* NameOf(WarpOperation operation) {
       return "match";
     case WarpOperation::kActiveMask:
       return "activemask";
+    case WarpOperation::kMatrix:
+      return "matrix instruction";
     default:
       return "warp reduction";
   }

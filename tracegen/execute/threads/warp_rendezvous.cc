@@ -3,13 +3,15 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "tracegen/matrix/execute.h"
 
 namespace heddle::tracegen {
 
-void WarpRendezvous::BeginLaunch() {
+void WarpRendezvous::BeginLaunch(bool has_matrices) {
   warps_.assign((threads_.count() + kWarpWidth - 1) / kWarpWidth, WarpLanes{});
   requests_.assign(threads_.count(), WarpRequest{});
   operands_.assign(threads_.count(), LaneOperands{});
+  lane_registers_.resize(has_matrices ? warps_.size() * kWarpWidth : 0);
 }
 
 void WarpRendezvous::BeginBlock() {
@@ -61,6 +63,10 @@ bool WarpRendezvous::CompleteMasked(uint32_t warp, uint32_t lane) {
         requests_[other].operation != caller.operation) {
       return false;
     }
+    // Of matrix instructions the value says which it is.
+    if (caller.operation == WarpOperation::kMatrix && operands_[other].value != operands_[first + lane].value) {
+      return false;
+    }
   }
   Complete(warp, needed);
   return true;
@@ -83,7 +89,13 @@ void WarpRendezvous::Complete(uint32_t warp, uint32_t lanes) {
   const uint32_t first = warp * kWarpWidth;
   uint64_t results[kWarpWidth];
   const WarpOperation operation = requests_[first + static_cast<uint32_t>(__builtin_ctz(lanes))].operation;
-  ComputeWarpOperation(operation, lanes, &operands_[first], results);
+  if (operation == WarpOperation::kMatrix) {
+    const uint64_t code = operands_[first + static_cast<uint32_t>(__builtin_ctz(lanes))].value;
+    ExecuteMatrixOperation(code, lanes, &lane_registers_[first]);
+    std::fill_n(results, kWarpWidth, 0);
+  } else {
+    ComputeWarpOperation(operation, lanes, &operands_[first], results);
+  }
   // The running thread is released last, so that it can go on without a switch.
   const uint32_t running = threads_.running();
   bool running_meets = false;

@@ -9,6 +9,7 @@
 #include "tracegen/execute/threads/thread_scheduler.h"
 #include "tracegen/execute/threads/warp_operation.h"
 #include "tracegen/instrument/thread_context.h"
+#include "tracegen/matrix/lane_registers.h"
 
 namespace heddle::tracegen {
 
@@ -31,7 +32,8 @@ class WarpRendezvous {
   // `threads` must outlive the object.
   explicit WarpRendezvous(ThreadScheduler& threads) : threads_(threads) {}
 
-  void BeginLaunch();
+  // `has_matrices`: the kernel has matrix instructions.
+  void BeginLaunch(bool has_matrices = false);
   // A block begins: all lanes are there, and none waits.
   void BeginBlock();
 
@@ -46,6 +48,8 @@ class WarpRendezvous {
   void Exit(uint32_t thread) { warps_[thread / kWarpWidth].alive &= ~LaneBit(thread); }
   // Lets lanes of the thread's warp go on that need not wait any longer, now that one of them has exited or waits.
   void Check(uint32_t thread);
+  // Where threads leave what they bring to matrix instructions, and find what these give them.
+  LaneRegisters* lane_registers() { return lane_registers_.data(); }
   bool AnyBlocked(uint32_t thread) const { return warps_[thread / kWarpWidth].blocked != 0; }
   // Whether all lanes that have not exited wait.
   bool AllBlocked(uint32_t thread) const {
@@ -78,6 +82,8 @@ class WarpRendezvous {
   // By thread: what it has asked for last.
   std::vector<WarpRequest> requests_;
   std::vector<LaneOperands> operands_;
+  // By thread, of whole warps; empty for kernels without matrix instructions.
+  std::vector<LaneRegisters> lane_registers_;
 };
 
 }  // namespace heddle::tracegen

@@ -98,6 +98,7 @@ bool LowerMemory(StepContext& step, llvm::Instruction** access);
 bool LowerAtomic(StepContext& step, llvm::Instruction** access);
 bool LowerImageAccess(StepContext& step, llvm::Instruction** access);
 bool LowerMeeting(StepContext& step);
+bool LowerMatrix(StepContext& step, llvm::Instruction** access);
 bool LowerMove(StepContext& step);
 // Errors: why the call cannot be made; the instruction's text is left to the caller.
 absl::Status LowerCall(StepContext& step);
