@@ -20,7 +20,6 @@ struct MissingPart {
   std::string_view text;
 };
 constexpr MissingPart kHeaders[] = {
-    {"cuda_fp8", "8-bit floating-point numbers (cuda_fp8.h) are not supported; use half or bfloat16"},
     {"cuda_fp6", "6-bit floating-point numbers (cuda_fp6.h) are not supported; use half or bfloat16"},
     {"cuda_fp4", "4-bit floating-point numbers (cuda_fp4.h) are not supported; use half or bfloat16"},
     {"cudaGL.h", "the driver API's OpenGL interface is not supported"},
@@ -40,8 +39,6 @@ constexpr MissingPart kInterfaces[] = {
     {"cuGraph", "CUDA graphs are not supported; launch the kernels one by one on a stream"},
     {"cuStreamBeginCapture", "CUDA graphs are not supported; launch the kernels one by one on a stream"},
     {"__nv_atomic_", "atomic functions by memory order (CUDA 12.8) are not supported; use atomicAdd and its like"},
-    {"__nv_fp8", "8-bit floating-point numbers are not supported; use half or bfloat16"},
-    {"__nv_cvt_", "8-bit floating-point numbers are not supported; use half or bfloat16"},
     {"cudaIpc", kSharing},
     {"cuIpc", kSharing},
     {"cudaMemPoolExport", kSharing},

@@ -59,10 +59,10 @@ TEST(NvccSource, OnlyIncludesThatTheCompilerReads) {
   };
   EXPECT_THAT(DescribeUnsupported("a.h", "#include <cufft.h>\n#include <cudnn.h>\n#include \"cublas_v2.h\"\n", find),
               ElementsAre(HasSubstr("a.h:1: the library cufft"), HasSubstr("a.h:3: the library cublas")));
-  EXPECT_THAT(DescribeUnsupported("a.h", "#include <cuda_fp8.h>\n", find),
-              ElementsAre(HasSubstr("a.h:1: 8-bit floating-point numbers")));
+  EXPECT_THAT(DescribeUnsupported("a.h", "#include <cuda_fp6.h>\n", find),
+              ElementsAre(HasSubstr("a.h:1: 6-bit floating-point numbers")));
   const FindHeader found = [](const std::string&) { return Inclusion::kFound; };
-  EXPECT_THAT(DescribeUnsupported("a.h", "#include <cuda_fp8.h>\n#include \"nccl_wrapper.h\"\n", found), IsEmpty());
+  EXPECT_THAT(DescribeUnsupported("a.h", "#include <cuda_fp6.h>\n#include \"nccl_wrapper.h\"\n", found), IsEmpty());
 }
 
 TEST(NvccSource, PartsOfTheInterfacesAreToldOnce) {
