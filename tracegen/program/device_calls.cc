@@ -43,7 +43,6 @@ std::string ExplainUndefined(llvm::StringRef function) {
   static constexpr Construct kConstructs[] = {
       {"cudaGetParameterBuffer", "a kernel launch in device code (dynamic parallelism)"},
       {"cudaLaunchDevice", "a kernel launch in device code (dynamic parallelism)"},
-      {"__heddle_tensor", "a tensor-core operation (wmma)"},
       {"__heddle_asynchronous_copy", "an asynchronous copy into shared memory (__pipeline_memcpy_async and its like)"},
       {"__heddle_split_barrier", "a split barrier (__mbarrier_arrive and its like)"},
       {"__heddle_wide_atomic", "an atomic operation on 16 bytes"},
@@ -67,9 +66,9 @@ std::string ExplainInlinePtx(absl::string_view text, absl::string_view why) {
     const char* meaning;
   };
   static constexpr Construct kConstructs[] = {
-      {"mma.", "a tensor-core operation"},
-      {"ldmatrix", "a tensor-core operation"},
-      {"stmatrix", "a tensor-core operation"},
+      {"wgmma.", "a product of matrices of a group of warps; use mma.sync"},
+      {"tcgen05.", "a tensor-core operation of compute capability 10.0; use mma.sync"},
+      {"mma.sp", "a product of sparse matrices"},
       {"cp.async", "an asynchronous copy; copy with loads and stores"},
       {"mbarrier", "a split barrier; use __syncthreads"},
       {"bar.arrive", "a split barrier; use __syncthreads"},

@@ -91,7 +91,7 @@ class Refusals(unittest.TestCase):
         )
 
     def test_headers_of_the_toolkit(self):
-        self.refused_by_compiler("#include <cuda_fp8.h>\nint main() {}\n", "x.cu:1: 8-bit floating-point numbers")
+        self.refused_by_compiler("#include <cuda_fp6.h>\nint main() {}\n", "x.cu:1: 6-bit floating-point numbers")
         self.refused_by_compiler("#include <cuda_egl_interop.h>\nint main() {}\n", "x.cu:1: the EGL interface")
 
     def test_kernels_launched_by_kernels(self):
@@ -163,19 +163,19 @@ class Refusals(unittest.TestCase):
 
     def test_tensor_cores(self):
         self.refused_by_launch(
-            "#include <mma.h>\nusing namespace nvcuda;\n__global__ void Kernel(int* out) {\n"
-            "  wmma::fragment<wmma::accumulator, 16, 16, 16, float> c;\n  wmma::fill_fragment(c, 0.0f);\n"
-            "  out[0] = c.x[0];\n}\n",
-            "x.cu:5: a tensor-core operation (wmma) is not supported",
+            "\n__global__ void Kernel(int* out) {\n"
+            '  asm volatile("wgmma.fence.sync.aligned;");\n  out[0] = 1;\n}\n',
+            "x.cu:3: inline PTX 'wgmma.fence.sync.aligned;' is not supported: it is a product of matrices of a group",
+            options=("-arch=sm_90a",),
         )
         self.refused_by_launch(
             "__global__ void Kernel(int* out) {\n  float a = 0, b = 0, c = 0, d = 0;\n"
-            '  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, "\n'
-            '               "{%4,%5}, {%6}, {%0,%1,%2,%3};"\n'
+            '  asm volatile("mma.sp.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, "\n'
+            '               "{%4,%5}, {%6,%4}, {%0,%1,%2,%3}, %5, 0;"\n'
             '               : "+f"(a), "+f"(b), "+f"(c), "+f"(d)\n'
             '               : "r"(out[0]), "r"(out[1]), "r"(out[2]));\n  out[3] = a + b + c + d;\n}\n',
-            "x.cu:3: inline PTX 'mma.sync.aligned",
-            "is not supported: it is a tensor-core operation",
+            "x.cu:3: inline PTX 'mma.sp.sync.aligned",
+            "is not supported: it is a product of sparse matrices",
             options=("-arch=sm_80",),
         )
 

@@ -192,8 +192,8 @@ __global__ void k(int* out) { out[threadIdx.x] = even(threadIdx.x) + 100 * fibon
 }
 
 TEST_F(CaptureTest, ConstructsThatAreNotSupportedAreNamedWithTheirLine) {
-  Fails("#include <mma.h>\n__global__ void k(int* out) {\n  nvcuda::wmma::fill_fragment(out, 1);\n}",
-        IntRecipe(1, 1, {0}), {"kernel.cu:3", "tensor-core"});
+  Fails("#include <cuda_runtime.h>\n__global__ void k(int* out) {\n  asm volatile(\"wgmma.fence.sync.aligned;\");\n}",
+        IntRecipe(1, 1, {0}), {"kernel.cu:3", "a product of matrices of a group of warps"});
 }
 
 TEST_F(CaptureTest, DenormalsAreFlushedWhereTheProgramSaysSo) {

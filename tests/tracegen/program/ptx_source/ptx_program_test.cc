@@ -72,12 +72,12 @@ TEST(PtxProgramTest, AKernelIsLoweredWithWhatItCalls) {
 TEST(PtxProgramTest, WhatCannotBeExecutedDoesNoHarmToOtherKernels) {
   const std::string text = absl::StrCat(
       kHead, Kernel("right", ""),
-      Kernel("tensor", "wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r0,%r1,%r2,%r3,%r4,%r5,%r6,%r7}, [%r0];\n"));
+      Kernel("tensor", "wgmma.fence.sync.aligned;\n"));
   const PtxProgram program = Program({{"a.ptx", text}});
   EXPECT_TRUE(program.Declare().ok());
   EXPECT_TRUE(program.LowerKernel("right").ok());
   EXPECT_THAT(Refusal(program.LowerKernel("tensor").status()),
-              AllOf(HasSubstr("a.ptx: PTX line 16"), HasSubstr("wmma")));
+              AllOf(HasSubstr("a.ptx: PTX line 16"), HasSubstr("wgmma")));
 }
 
 TEST(PtxProgramTest, DeclarationsHaveKernelsAndVariablesWithTheirValues) {

@@ -200,7 +200,7 @@ TEST(Operand, WhatAnInstructionIsAndSays) {
       "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2,%r3,%r4}, {%r5,%r6}, "
       "{%f1,%f2,%f3,%f4};");
   EXPECT_EQ(multiply->form->op, trace::v1::OP_TENSOR);
-  EXPECT_EQ(multiply->form->meaning, Meaning::kParsed);
+  EXPECT_EQ(multiply->form->meaning, Meaning::kKnown);
   EXPECT_TRUE(multiply[0].elements[3].written);
   EXPECT_FALSE(multiply[3].elements[3].written);
 }
