@@ -4,6 +4,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "tracegen/instrument/narrow_addresses.h"
+#include "tracegen/program/ptx_source/device_operation.h"
 #include "tracegen/program/ptx_source/windows.h"
 #include "traces/format/program/kernel_name.h"
 
@@ -79,9 +80,20 @@ llvm::CallInst* KernelPass::CallRuntime(llvm::IRBuilder<>& builder, const char* 
   return builder.CreateCall(callee, arguments);
 }
 
+bool IsDeviceOperation(const llvm::CallBase& call, llvm::StringRef operation) {
+  const llvm::Function* callee = call.getCalledFunction();
+  if (callee == nullptr) return false;
+  llvm::StringRef name = callee->getName();
+  return name.consume_front(kDeviceOperation) && name.starts_with(operation);
+}
+
 bool Suspends(const llvm::Instruction& instruction) {
   auto* call = dyn_cast<llvm::CallInst>(&instruction);
   if (call == nullptr || call->getCalledFunction() == nullptr) return false;
+  if (IsDeviceOperation(*call, kBarrierOperation) || IsDeviceOperation(*call, kClusterWaitOperation) ||
+      IsDeviceOperation(*call, kTransactionWaitOperation)) {
+    return true;
+  }
   llvm::StringRef name = call->getCalledFunction()->getName();
   if (name.starts_with(kMatrixFunction)) return true;
   if (!name.consume_front("llvm.nvvm.")) return false;

@@ -88,6 +88,17 @@ struct KernelPass {
                               llvm::ArrayRef<llvm::Value*> arguments) const;
 };
 
+// Whether it is a call of what lowered PTX asks of the runtime (ptx_source/device_operation.h): one whose name begins
+// so.
+bool IsDeviceOperation(const llvm::CallBase& call, llvm::StringRef operation);
+// Code that does what such a call asks for, in front of it; the value of its result, null if it has none or is not
+// known.
+struct DeviceOperation {
+  bool is_known = false;
+  llvm::Value* result = nullptr;
+};
+DeviceOperation LowerDeviceOperation(KernelPass& pass, llvm::CallInst& call);
+
 // True for calls that may hand the processor to another thread of the block.
 bool Suspends(const llvm::Instruction& instruction);
 

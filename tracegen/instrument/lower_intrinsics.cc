@@ -11,6 +11,7 @@
 #include "tracegen/instrument/lower_float.h"
 #include "tracegen/instrument/lower_image.h"
 #include "tracegen/instrument/lower_matrix.h"
+#include "tracegen/program/ptx_source/device_operation.h"
 #include "tracegen/program/ptx_source/windows.h"
 #include "tracegen/ptx/meaning/rounding.h"
 #include "traces/base/status_macros.h"
@@ -355,6 +356,13 @@ absl::Status LowerIntrinsics(KernelPass& pass) {
       llvm::Function* callee = call->getCalledFunction();
       if (callee == nullptr || LowerAssert(pass, call)) continue;
       StringRef name = callee->getName();
+      if (name.starts_with(kDeviceOperation)) {
+        const DeviceOperation done = LowerDeviceOperation(pass, *call);
+        if (!done.is_known) return pass.Unsupported(*call, absl::StrCat("the operation '", name.str(), "'"));
+        if (done.result != nullptr) call->replaceAllUsesWith(done.result);
+        call->eraseFromParent();
+        continue;
+      }
       if (callee->getIntrinsicID() == llvm::Intrinsic::trap || callee->getIntrinsicID() == llvm::Intrinsic::debugtrap) {
         llvm::IRBuilder<> builder(call);
         pass.CallRuntime(builder, kTrapFunction, builder.getVoidTy(),

@@ -16,6 +16,7 @@
 #include "tracegen/instrument/kernel_pass.h"
 #include "tracegen/program/link.h"
 #include "tracegen/program/operand_marker.h"
+#include "tracegen/program/ptx_source/device_operation.h"
 #include "tracegen/ptx/collective.h"
 #include "traces/base/status_macros.h"
 #include "traces/format/program/kernel_name.h"
@@ -470,8 +471,8 @@ absl::Status InsertRecording(KernelPass& pass) {
       LowerAlignment(instruction);
       if (!Suspends(instruction)) continue;
       llvm::StringRef name = llvm::cast<llvm::CallInst>(instruction).getCalledFunction()->getName();
-      name.consume_front("llvm.nvvm.");
-      bool barrier = name.starts_with("barrier") || name.starts_with("bar.sync");
+      if (!name.consume_front("llvm.nvvm.")) name.consume_front(kDeviceOperation);
+      bool barrier = name.starts_with("barrier") || name.starts_with("bar.sync") || name.starts_with("cluster");
       (barrier ? pass.result->has_barriers : pass.result->meets_warp) = true;
     }
     Recorder recorder(pass);

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tracegen/program/ptx_source/transaction.h"  // Transaction, of kTransactionFunction
+
 namespace heddle::tracegen {
 
 // Address windows. All lie where neither Linux nor the address sanitizer puts anything, so addresses in a trace are the
@@ -111,9 +113,16 @@ enum class WarpOperation : uint32_t {
 enum class BarrierReduction : uint32_t { kNone, kCount, kAnd, kOr };
 
 // Names of the functions that generated code calls; defined by the runtime with C linkage.
-inline constexpr char kYieldFunction[] = "heddle_yield";      // void(ctx)
-inline constexpr char kBarrierFunction[] = "heddle_barrier";  // u32(ctx, site, id, threads, reduction, predicate)
-inline constexpr char kWarpFunction[] = "heddle_warp";        // u64(ctx, site, operation, mask, value, b, c)
+inline constexpr char kYieldFunction[] = "heddle_yield";           // void(ctx)
+inline constexpr char kBarrierFunction[] = "heddle_barrier";       // u32(ctx, site, id, threads, reduction, predicate)
+inline constexpr char kArriveFunction[] = "heddle_arrive";         // void(ctx, site, id, threads)
+inline constexpr char kClusterFunction[] = "heddle_cluster";       // void(ctx, site, u32 waits)
+inline constexpr char kCopyFunction[] = "heddle_copy";             // void(ctx, to, from, u32 bytes, u32 bytes read)
+inline constexpr char kCommitFunction[] = "heddle_commit";         // void(ctx)
+inline constexpr char kWaitGroupFunction[] = "heddle_wait_group";  // void(ctx, u32 groups that may be pending)
+inline constexpr char kTransactionFunction[] = "heddle_transaction";  // u64(ctx, site, u32 operation, address, u32 n)
+inline constexpr char kTransactionWaitFunction[] = "heddle_transaction_wait";  // u64(ctx, site, address, u64, u32)
+inline constexpr char kWarpFunction[] = "heddle_warp";  // u64(ctx, site, operation, mask, value, b, c)
 inline constexpr char kWarpConvergedFunction[] = "heddle_warp_converged";  // the same, without a mask of its own
 inline constexpr char kMatrixOperationFunction[] = "heddle_matrix";        // void(ctx, site, u64 operation)
 inline constexpr char kTrapFunction[] = "heddle_trap";                     // void(ctx, site)

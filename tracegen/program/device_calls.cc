@@ -43,8 +43,8 @@ std::string ExplainUndefined(llvm::StringRef function) {
   static constexpr Construct kConstructs[] = {
       {"cudaGetParameterBuffer", "a kernel launch in device code (dynamic parallelism)"},
       {"cudaLaunchDevice", "a kernel launch in device code (dynamic parallelism)"},
-      {"__heddle_asynchronous_copy", "an asynchronous copy into shared memory (__pipeline_memcpy_async and its like)"},
-      {"__heddle_split_barrier", "a split barrier (__mbarrier_arrive and its like)"},
+      {"__heddle_split_barrier",
+       "a split barrier (__mbarrier_arrive and its like) below compute capability 8.0 (-arch=sm_80)"},
       {"__heddle_wide_atomic", "an atomic operation on 16 bytes"},
       {"cuda", "the runtime function"},
       {"__cxa_guard", "a static variable with a constructor in device code"},
@@ -69,10 +69,9 @@ std::string ExplainInlinePtx(absl::string_view text, absl::string_view why) {
       {"wgmma.", "a product of matrices of a group of warps; use mma.sync"},
       {"tcgen05.", "a tensor-core operation of compute capability 10.0; use mma.sync"},
       {"mma.sp", "a product of sparse matrices"},
-      {"cp.async", "an asynchronous copy; copy with loads and stores"},
-      {"mbarrier", "a split barrier; use __syncthreads"},
-      {"bar.arrive", "a split barrier; use __syncthreads"},
-      {"barrier.cluster", "a barrier of a cluster of thread blocks"},
+      {"cp.async.bulk", "a bulk copy (TMA); copy with cp.async or loads and stores"},
+      {"mbarrier::complete_tx", "a copy that completes at a transaction barrier"},
+      {"mbarrier.complete_tx", "bytes that a program reports to a transaction barrier itself"},
       {"mapa", "shared memory of another block of a cluster"},
   };
   // One line, however long the statement is.

@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "tracegen/program/prepare.h"
 #include "tracegen/ptx/collective.h"
 #include "traces/base/status_macros.h"
@@ -29,7 +30,9 @@ std::vector<WrittenOperand> WrittenOperands(const std::vector<std::string>& oper
   std::vector<WrittenOperand> written;
   for (const std::string& operand : operands) {
     WrittenOperand& out = written.emplace_back();
+    absl::string_view text = operand;
     int64_t value = 0;
+    uint64_t bits = 0;
     if (absl::StartsWith(operand, "[")) {
       out.kind = Kind::kAddress;
     } else if (absl::StartsWith(operand, "%p")) {
@@ -38,6 +41,10 @@ std::vector<WrittenOperand> WrittenOperands(const std::vector<std::string>& oper
       out.kind = Kind::kRegister;
     } else if (absl::SimpleAtoi(operand, &value)) {
       out = {Kind::kConstant, static_cast<uint64_t>(value)};
+    } else if (absl::ConsumePrefix(&text, "0x") && absl::SimpleHexAtoi(text, &bits)) {
+      out = {Kind::kConstant, bits};
+    } else if (operand == "WARP_SZ") {
+      out = {Kind::kConstant, 32};
     }
   }
   return written;
@@ -168,8 +175,11 @@ class Builder {
     if (MayBeCollective(out.mnemonic)) {
       out.collective = DescribeCollective(out.mnemonic, WrittenOperands(instruction.operands));
     }
+    if (out.opcode.op == v1::OP_ASYNC && out.collective == nullptr) {
+      return Error(instruction, "asynchronous instruction that a trace does not have in this form");
+    }
     if (out.opcode.op == v1::OP_BARRIER) {
-      HEDDLE_RETURN_IF_ERROR(ReadBarrier(instruction, &out));
+      if (out.collective == nullptr) HEDDLE_RETURN_IF_ERROR(ReadBarrier(instruction, &out));
     }
     const v1::OpClass op = out.opcode.op;
     const bool is_return = op == v1::OP_RETURN;
@@ -205,7 +215,6 @@ class Builder {
       }
       (numbers++ == 0 ? out->barrier_id : out->barrier_threads) = number;
     }
-    if (absl::StrContains(instruction.opcode, ".arrive")) return Error(instruction, "barrier arrival without waiting");
     return absl::OkStatus();
   }
 

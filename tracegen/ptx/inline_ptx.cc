@@ -40,8 +40,8 @@ std::string_view TypeOfConstraint(std::string_view code) {
 // Puts registers and constants in the place of the arguments of one statement.
 class ArgumentBinder {
  public:
-  ArgumentBinder(const llvm::CallInst& call, ptx::Module& module)
-      : call_(call), module_(module), function_(module.functions[0]) {}
+  ArgumentBinder(const llvm::CallInst& call, ptx::Module& module, bool fold)
+      : call_(call), module_(module), function_(module.functions[0]), fold_(fold) {}
 
   absl::Status Bind() {
     HEDDLE_RETURN_IF_ERROR(ReadConstraints());
@@ -49,8 +49,8 @@ class ArgumentBinder {
       auto* instruction = std::get_if<ptx::Instruction>(&statement.what);
       if (instruction == nullptr) continue;
       if (instruction->guard) HEDDLE_RETURN_IF_ERROR(Replace(*instruction->guard, statement.line));
-      // Of a barrier the static program has to know number and count. Programs hand constants over in registers.
-      const bool folds = instruction->opcode() == "bar" || instruction->opcode() == "barrier";
+      // Programs hand numbers and counts of barriers over in registers.
+      const bool folds = fold_ && (instruction->opcode() == "bar" || instruction->opcode() == "barrier");
       for (ptx::Operand& operand : instruction->operands) {
         if (folds) FoldConstant(operand);
         HEDDLE_RETURN_IF_ERROR(Replace(operand, statement.line));
@@ -175,6 +175,7 @@ class ArgumentBinder {
   const llvm::CallInst& call_;
   ptx::Module& module_;
   ptx::Function& function_;
+  const bool fold_;
   std::vector<Argument> arguments_;
 };
 
@@ -207,7 +208,7 @@ bool NamesSymbol(const ptx::Operand& operand) {
 
 }  // namespace
 
-absl::StatusOr<ptx::Module> ReadInlinePtx(const llvm::CallInst& call) {
+absl::StatusOr<ptx::Module> ReadInlinePtx(const llvm::CallInst& call, bool fold) {
   const std::string text = llvm::cast<llvm::InlineAsm>(call.getCalledOperand())->getAsmString();
   absl::StatusOr<ptx::Module> parsed = ptx::ParseInline(text);
   if (!parsed.ok()) {
@@ -218,12 +219,23 @@ absl::StatusOr<ptx::Module> ReadInlinePtx(const llvm::CallInst& call) {
   HEDDLE_RETURN_IF_ERROR(parsed.status());
   ptx::Module module = *std::move(parsed);
   module.items.push_back({ptx::ModuleItem::Kind::kDefinition, 0});
-  HEDDLE_RETURN_IF_ERROR(ArgumentBinder(call, module).Bind());
+  HEDDLE_RETURN_IF_ERROR(ArgumentBinder(call, module, fold).Bind());
   return module;
 }
 
 bool IsMeeting(const ptx::Instruction& instruction) {
   return IsOneOf(instruction.opcode(), {"shfl", "vote", "match", "activemask", "bar", "barrier", "redux", "elect"});
+}
+
+bool IsTextOnlyBarrier(const ptx::Instruction& instruction) {
+  if (!IsOneOf(instruction.opcode(), {"bar", "barrier"}) || instruction.Has("warp")) return false;
+  if (instruction.Has("arrive") || instruction.Has("cluster")) return true;
+  const std::vector<ptx::Operand>& operands = instruction.operands;
+  if (instruction.Has("red")) {
+    return operands.size() != 3 || operands[1].kind != Kind::kInteger || operands[1].bits != 0;
+  }
+  return std::any_of(operands.begin(), operands.end(),
+                     [](const ptx::Operand& at) { return at.kind != Kind::kInteger; });
 }
 
 bool IsUnknownToLlvm(std::string_view special_register) {

@@ -32,13 +32,19 @@ namespace heddle::tracegen {
 // "n" and "i" stand in the operands. Variables of the program that the text names are in `variables`, without an item.
 // Errors: text that is no PTX, with its line within the statement; constraints that
 // PTX does not have; registers that are too narrow or too wide for an instruction.
-absl::StatusOr<ptx::Module> ReadInlinePtx(const llvm::CallInst& call);
+// `fold`: barriers get the constants that the program hands over in registers. Only the one who writes the statement
+// anew may ask for it: in the text that stays, they are registers.
+absl::StatusOr<ptx::Module> ReadInlinePtx(const llvm::CallInst& call, bool fold = false);
 
 // Whether the text stays as it is written (see above).
 bool StaysAsWritten(const ptx::Function& statement);
 
 // Whether the instruction makes threads of a warp or block meet.
 bool IsMeeting(const ptx::Instruction& instruction);
+
+// Whether it is a barrier of a kind that LLVM has no intrinsic of: one at which threads only arrive, one of a cluster,
+// a reduction at another barrier than number 0 of the whole block, one whose number or count is in a register.
+bool IsTextOnlyBarrier(const ptx::Instruction& instruction);
 
 // Whether the instruction has the address of a variable or function by name.
 bool NamesVariable(const ptx::Instruction& instruction);

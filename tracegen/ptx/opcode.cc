@@ -132,6 +132,10 @@ Opcode ClassifyOpcode(std::string_view text) {
   } else {
     opcode.op = ClassOf(parts);
     if (IsOneOf(base, {"prefetch", "prefetchu", "nanosleep", "pmevent", "brkpt"})) opcode.has_result = false;
+    if (opcode.op == v1::OP_ASYNC) {
+      opcode.has_result = base == "mbarrier" && (Has(parts, "arrive") || Has(parts, "arrive_drop") ||
+                                                 Has(parts, "test_wait") || Has(parts, "try_wait"));
+    }
     if (opcode.op == v1::OP_SFU) opcode.micro_ops = base == "div" ? 2 : 1;
   }
   if (IsOneOf(base, {"ld", "ldu", "st", "atom", "red"})) {

@@ -248,9 +248,9 @@ __global__ void k(int* out) {
   EXPECT_EQ(Count(trace::v1::OP_BARRIER), 2);
 }
 
-TEST_F(InlinePtxFlowTest, NumbersOfBarriersThatAreNotKnownAreRefused) {
-  Fails("__global__ void k(int* out) {\n  asm volatile(\"bar.sync %0;\" :: \"r\"(out[0]));\n}", IntRecipe(1, 1, {0}),
-        {"kernel.cu:2", "barrier whose number or thread count is not a constant"});
+TEST_F(InlinePtxFlowTest, NumbersOfBarriersInRegistersMustExist) {
+  Fails("__global__ void k(int* out) {\n  asm volatile(\"bar.sync %0;\" :: \"r\"(out[0] + 16));\n}",
+        IntRecipe(1, 1, {0}), {"kernel.cu:2", "barrier 16", "a block has barriers 0 to 15"});
 }
 
 TEST_F(InlinePtxFlowTest, CarriesPassThroughBranches) {
@@ -286,7 +286,6 @@ TEST_F(InlinePtxFlowTest, WhatIsNotKnownIsRefusedWithItsLine) {
       {"bra NOWHERE;", "NOWHERE"},
       {"ret;", "a return within a statement"},
       {"redux.sync.add.s32 %0, %0, -1;", "needs compute capability 8.0"},
-      {"bar.arrive 1, 64;", "a split barrier"},
       {"wgmma.commit_group.sync.aligned;", "a product of matrices of a group of warps"},
       {"mma.sp.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %0, %0, %0}, {%0, %0}, {%0, %0}, {%0, %0, %0, %0}, "
        "%0, 0;",
@@ -295,7 +294,9 @@ TEST_F(InlinePtxFlowTest, WhatIsNotKnownIsRefusedWithItsLine) {
        "not supported in this form"},
       {"mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {%0, %0, %0}, {%0, %0}, {%0}, {%0, %0, %0, %0};",
        "not supported in this form"},
-      {"cp.async.wait_all;", "an asynchronous copy"},
+      {"bar.arrive 1, 64;", "waits for 64 threads, but the block has 1"},
+      {"cp.async.wait_all;", "needs compute capability 8.0"},
+      {"cp.async.bulk.commit_group;", "a bulk copy"},
       {"{ .reg .u32 x;", "not supported"},
       {"/* no end", "not supported"},
       {"mov.u32 %0, %%nosuchregister;", "nosuchregister"},

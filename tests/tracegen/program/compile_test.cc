@@ -42,8 +42,8 @@ TEST(Canonicalize, PointersToNoFunctionOfTheProgramAreRefusedWithTheLine) {
 }
 
 TEST(Canonicalize, UnknownInlinePtxIsRefusedWithTheLine) {
-  EXPECT_THAT(ErrorOf("__global__ void k(int* a) {\n  asm volatile(\"bar.arrive 1, 64;\");\n  *a = 1;\n}\n"),
-              AllOf(HasSubstr("snippet.cu:2"), HasSubstr("bar.arrive")));
+  EXPECT_THAT(ErrorOf("__global__ void k(int* a) {\n  asm volatile(\"cp.async.bulk.commit_group;\");\n  *a = 1;\n}\n"),
+              AllOf(HasSubstr("snippet.cu:2"), HasSubstr("cp.async.bulk")));
 }
 
 TEST(Canonicalize, KnownInlinePtxIsTranslated) {

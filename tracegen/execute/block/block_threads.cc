@@ -16,6 +16,7 @@ BlockThreads::BlockThreads(const RunnerOptions& options, RecordLog& log, WaitMar
       limits_(options, context_, threads_),
       warps_(threads_),
       barriers_(threads_, warps_),
+      waits_(threads_, warps_),
       polling_(context_, threads_, shared_marks),
       lockstep_(threads_, polling_),
       rounds_(context_, threads_, limits_, log, barriers_, warps_),
@@ -36,6 +37,7 @@ void BlockThreads::BeginBlock(uint64_t block) {
   threads_.BeginBlock();
   warps_.BeginBlock();
   barriers_.BeginBlock();
+  waits_.BeginBlock(threads_.count());
   polling_.BeginBlock(block);
   rounds_.BeginBlock();
   fibers_.BeginBlock();
@@ -118,7 +120,7 @@ Fiber* BlockThreads::Next() {
   if (threads_.has_new()) return fibers_.pool().Get();
   ReadyRing& ready = threads_.ready();
   if (options_.lockstep && (ready.empty() || (polling_.is_active() && polling_.AllIdle()))) lockstep_.ReleaseTogether();
-  if (ready.empty()) return Stop(BlockStop::kStuck);
+  if (ready.empty() && !waits_.transactions.FailOne()) return Stop(BlockStop::kStuck);
   // A thread that has polled in vain is not asked again before something has changed: AllIdle has put one to the front.
   if (polling_.is_active() && polling_.AllIdle()) return Stop(BlockStop::kIdle);
   const uint32_t thread =
@@ -143,6 +145,7 @@ void BlockThreads::FinishThread() {
   if (!call_.kernel->has_barriers && !call_.kernel->meets_warp) return;
   warps_.Exit(self);
   barriers_.CheckAll();
+  waits_.cluster.Check();
   if (warps_.AnyBlocked(self)) warps_.Check(self);
 }
 
@@ -190,6 +193,52 @@ uint32_t BlockThreads::Barrier(const FrameBarrier& barrier, uint32_t predicate) 
   if (rounds_.in_round()) rounds_.LeaveByRunning();
   if (!ArriveAtBarrier(barrier, predicate)) Suspend();
   return static_cast<uint32_t>(threads_[self].result);
+}
+
+void BlockThreads::FailIf(std::string wrong, uint32_t site) {
+  if (wrong.empty()) return;
+  absl::StrAppend(&wrong, ", at ", SiteText(*call_.kernel, site));
+  Fail(std::move(wrong));
+}
+
+void BlockThreads::ArriveOnly(const FrameBarrier& barrier) {
+  if (rounds_.in_round()) rounds_.LeaveByRunning();
+  if (!barriers_.Accepts(barrier)) Fail(barriers_.WhyRefused(barrier, SiteText(*call_.kernel, barrier.site)));
+  polling_.NoteActivity();
+  barriers_.Count(barrier);
+}
+
+void BlockThreads::MeetCluster(uint32_t site, bool waits) {
+  FailIf(waits ? waits_.cluster.WhyNoWait() : waits_.cluster.Arrive(), site);
+  polling_.NoteActivity();
+  if (!waits) return;
+  if (rounds_.in_round()) rounds_.LeaveByRunning();
+  if (!waits_.cluster.Wait(site)) Suspend();
+}
+
+void BlockThreads::WaitForCopies(uint32_t pending) {
+  const uint32_t self = threads_.running();
+  const bool arrived = pending == kWaitForAll ? waits_.copies.WaitForAll(self) : waits_.copies.Wait(self, pending);
+  if (arrived) polling_.NoteActivity();
+}
+
+uint64_t BlockThreads::Transact(uint32_t site, Transaction operation, uint64_t address, uint32_t number) {
+  // Those that the barrier stands for arrive now.
+  if (operation == Transaction::kCopies || operation == Transaction::kCopiesCounted) WaitForCopies(kWaitForAll);
+  uint64_t before = 0;
+  FailIf(waits_.transactions.Apply(operation, address, number, &before), site);
+  polling_.NoteActivity();
+  return before;
+}
+
+uint64_t BlockThreads::WaitForPhase(const TransactionBarriers::Wait& wait) {
+  FailIf(waits_.transactions.WhyRefused(wait.address), wait.site);
+  const uint32_t self = threads_.running();
+  if (rounds_.in_round()) rounds_.LeaveByRunning();
+  polling_.NoteActivity();
+  if (const uint64_t phases = waits_.transactions.Test(wait); phases != 0) return phases;
+  Suspend();
+  return threads_[self].result;
 }
 
 uint64_t BlockThreads::ArriveAtWarpOperation(const WarpRequest& request, const LaneOperands& operands) {
@@ -244,6 +293,8 @@ std::string BlockThreads::DescribeStuck(const ThreadPlaces& places) const {
       what = barriers_.Describe(t, places.Site(barriers_.SiteOf(t)));
     } else if (state == ThreadState::kAtWarpOperation || state == ThreadState::kConverging) {
       what = warps_.Describe(t, places.Site(warps_.SiteOf(t)));
+    } else if (state == ThreadState::kAtPhase) {
+      what = waits_.Describe(t, places.Site(waits_.SiteOf(t)));
     } else {
       continue;
     }

@@ -16,6 +16,7 @@
 #include "tracegen/execute/threads/fiber.h"
 #include "tracegen/execute/threads/lockstep_order.h"
 #include "tracegen/execute/threads/polling_watch.h"
+#include "tracegen/execute/threads/split_waits.h"
 #include "tracegen/execute/threads/thread_scheduler.h"
 #include "tracegen/execute/threads/warp_rendezvous.h"
 #include "tracegen/instrument/thread_context.h"
@@ -72,6 +73,19 @@ class BlockThreads {
   void Yield();
   uint32_t Barrier(const FrameBarrier& barrier, uint32_t predicate);
   uint64_t ArriveAtWarpOperation(const WarpRequest& request, const LaneOperands& operands);
+  // It arrives at a barrier and goes on; arrives at the cluster's barrier, or waits for it.
+  void ArriveOnly(const FrameBarrier& barrier);
+  void MeetCluster(uint32_t site, bool waits);
+  // It copies in the background, and waits for all but the `pending` youngest groups of copies (kWaitForAll).
+  void Copy(uint64_t to, uint64_t from, uint32_t bytes, uint32_t read) {
+    waits_.copies.Copy(threads_.running(), to, from, bytes, read);
+  }
+  void CommitCopies() { waits_.copies.Commit(threads_.running()); }
+  void WaitForCopies(uint32_t pending);
+  // It does something to a transaction barrier, and gets the state before; waits for a phase
+  // (TransactionBarriers::Test).
+  uint64_t Transact(uint32_t site, Transaction operation, uint64_t address, uint32_t number);
+  uint64_t WaitForPhase(const TransactionBarriers::Wait& wait);
   // Lockstep: the thread is in front of a memory access of PTX instruction `pc`.
   void BeforeAccess(uint32_t pc);
   // The kernel's polling loop number `wait` has ended an iteration that changed nothing; `address` is what it polls, 0
@@ -109,6 +123,8 @@ class BlockThreads {
     stop_ = stop;
     return nullptr;
   }
+  // Fails if something is wrong, at this place of the source.
+  void FailIf(std::string wrong, uint32_t site);
   // Fails where the running thread may not come to this barrier.
   bool ArriveAtBarrier(const FrameBarrier& barrier, uint32_t predicate);
 
@@ -120,6 +136,7 @@ class BlockThreads {
   RecordLimits limits_;
   WarpRendezvous warps_;
   BarrierTable barriers_;
+  SplitWaits waits_;
   PollingWatch polling_;
   LockstepOrder lockstep_;
   FrameRounds rounds_;

@@ -24,6 +24,29 @@ uint32_t Barrier(ThreadContext* context, uint32_t site, uint32_t id, uint32_t th
   return Threads(context).Barrier({site, id, threads, static_cast<BarrierReduction>(reduction)}, predicate);
 }
 
+void Arrive(ThreadContext* context, uint32_t site, uint32_t id, uint32_t threads) {
+  Threads(context).ArriveOnly({site, id, threads, BarrierReduction::kNone});
+}
+
+void Cluster(ThreadContext* context, uint32_t site, uint32_t waits) { Threads(context).MeetCluster(site, waits != 0); }
+
+void Copy(ThreadContext* context, uint64_t to, uint64_t from, uint32_t bytes, uint32_t read) {
+  Threads(context).Copy(to, from, bytes, read);
+}
+
+void Commit(ThreadContext* context) { Threads(context).CommitCopies(); }
+
+void WaitGroup(ThreadContext* context, uint32_t pending) { Threads(context).WaitForCopies(pending); }
+
+uint64_t Transact(ThreadContext* context, uint32_t site, uint32_t operation, uint64_t address, uint32_t number) {
+  return Threads(context).Transact(site, static_cast<Transaction>(operation), address, number);
+}
+
+uint64_t TransactionWait(ThreadContext* context, uint32_t site, uint64_t address, uint64_t phase, uint32_t is_parity) {
+  return Threads(context).WaitForPhase(
+      {address, is_parity != 0 ? phase & 1 : TransactionBarriers::ParityOf(phase), site});
+}
+
 uint64_t Warp(ThreadContext* context, uint32_t site, uint32_t operation, uint32_t mask, uint64_t value, uint32_t b,
               uint32_t c) {
   return Threads(context).ArriveAtWarpOperation({static_cast<WarpOperation>(operation), site, mask, false},
@@ -114,6 +137,13 @@ const std::vector<std::pair<std::string, void*>>& RuntimeFunctions() {
   static const auto& table = *new std::vector<std::pair<std::string, void*>>{
       {kYieldFunction, Address(Yield)},
       {kBarrierFunction, Address(Barrier)},
+      {kArriveFunction, Address(Arrive)},
+      {kClusterFunction, Address(Cluster)},
+      {kCopyFunction, Address(Copy)},
+      {kCommitFunction, Address(Commit)},
+      {kWaitGroupFunction, Address(WaitGroup)},
+      {kTransactionFunction, Address(Transact)},
+      {kTransactionWaitFunction, Address(TransactionWait)},
       {kWarpFunction, Address(Warp)},
       {kWarpConvergedFunction, Address(WarpConverged)},
       {kMatrixOperationFunction, Address(MatrixOperation)},

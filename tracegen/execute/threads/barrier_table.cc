@@ -3,18 +3,24 @@
 #include "absl/strings/str_cat.h"
 
 namespace heddle::tracegen {
+namespace {
+
+// A warp counts as a whole, also if the block does not fill it.
+uint32_t WholeWarps(uint32_t threads) { return (threads + kWarpWidth - 1) / kWarpWidth * kWarpWidth; }
+
+}  // namespace
 
 bool BarrierTable::Accepts(const FrameBarrier& barrier) const {
-  if (barrier.id >= kBarriers || barrier.threads > threads_.count()) return false;
+  if (barrier.id >= kBarriers || barrier.threads > WholeWarps(threads_.count())) return false;
   const BarrierCount& there = barriers_[barrier.id];
-  return there.arrived == 0 || there.expected == barrier.threads;
+  return there.arrived == 0 || AreAlike(there.expected, barrier.threads);
 }
 
 std::string BarrierTable::WhyRefused(const FrameBarrier& barrier, const std::string& place) const {
   if (barrier.id >= kBarriers) {
     return absl::StrCat("barrier ", barrier.id, " at ", place, " does not exist: a block has barriers 0 to 15");
   }
-  if (barrier.threads > threads_.count()) {
+  if (barrier.threads > WholeWarps(threads_.count())) {
     return absl::StrCat("the barrier at ", place, " waits for ", barrier.threads, " threads, but the block has ",
                         threads_.count());
   }
@@ -42,6 +48,13 @@ bool BarrierTable::Arrive(const FrameBarrier& barrier, uint32_t predicate) {
   }
   if (warps_.AllBlocked(self)) warps_.Check(self);
   return false;
+}
+
+void BarrierTable::Count(const FrameBarrier& barrier) {
+  BarrierCount& there = barriers_[barrier.id];
+  if (there.arrived == 0) there.expected = barrier.threads;
+  ++there.arrived;
+  Check(barrier.id);
 }
 
 void BarrierTable::Open(uint32_t id) {

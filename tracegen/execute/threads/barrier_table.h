@@ -2,6 +2,7 @@
 #ifndef HEDDLE_TRACEGEN_EXECUTE_THREADS_BARRIER_TABLE_H_
 #define HEDDLE_TRACEGEN_EXECUTE_THREADS_BARRIER_TABLE_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -59,6 +60,9 @@ class BarrierTable {
   // goes on at once, because the barrier has opened: then its result stands in DeviceThread::result.
   bool Arrive(const FrameBarrier& barrier, uint32_t predicate);
 
+  // The running thread arrives at a barrier that accepts it, and does not wait.
+  void Count(const FrameBarrier& barrier);
+
   // A thread has exited: opens the barriers that have waited for no other one.
   void CheckAll() {
     for (uint32_t id = 0; id < kBarriers; ++id) Check(id);
@@ -88,10 +92,14 @@ class BarrierTable {
     const BarrierCount& barrier = barriers_[id];
     if (barrier.arrived == 0) return;
     const bool complete = barrier.expected == 0 ? barrier.arrived + threads_.exited() >= threads_.count()
-                                                : barrier.arrived >= barrier.expected;
+                                                : barrier.arrived >= std::min(barrier.expected, threads_.count());
     if (complete) Open(id);
   }
   void Open(uint32_t id);
+  // Whether two barriers wait for the same number of threads.
+  bool AreAlike(uint32_t a, uint32_t b) const {
+    return a == b || (std::min(a, b) == 0 && std::max(a, b) == threads_.count());
+  }
 
   ThreadScheduler& threads_;
   WarpRendezvous& warps_;

@@ -16,6 +16,7 @@ enum class ThreadState : uint8_t {
   kAtBarrier,
   kAtWarpOperation,  // with a mask: waits for the lanes in it
   kConverging,       // without one: waits for the lanes that come to the same place
+  kAtPhase,          // waits for a phase of a transaction barrier, or of the cluster's barrier
   kAtAccess,         // in lockstep, in front of a memory access
   kExited
 };

@@ -11,6 +11,7 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "tracegen/program/compiled/intrinsic_statements.h"
 #include "tracegen/program/device_calls.h"
 #include "tracegen/program/prepare.h"
 #include "tracegen/program/ptx_source/inline_lowering.h"
@@ -35,10 +36,10 @@ class Translation {
   }
 
   absl::Status Statement(llvm::CallInst& call) {
-    HEDDLE_ASSIGN_OR_RETURN(const ptx::Module source, ReadInlinePtx(call));
+    HEDDLE_ASSIGN_OR_RETURN(const ptx::Module source, ReadInlinePtx(call, /*fold=*/true));
+    HEDDLE_RETURN_IF_ERROR(CheckTarget(source.functions[0]));
     const auto* assembly = llvm::cast<llvm::InlineAsm>(call.getCalledOperand());
     if (!StaysAsWritten(source.functions[0]) || Misleads(assembly->getAsmString())) {
-      HEDDLE_RETURN_IF_ERROR(CheckTarget(source.functions[0]));
       return CutInlinePtx(call, source);
     }
     // Libraries have the same statement many times.
@@ -47,13 +48,17 @@ class Translation {
   }
 
  private:
-  // What the code generator writes anew has to exist on the target.
+  // What the code generator writes anew has to exist on the target; so have copies and barriers of newer devices.
   absl::Status CheckTarget(const ptx::Function& statement) const {
     for (const ptx::Statement& at : statement.body) {
       const ptx::Instruction* instruction = at.instruction();
       if (instruction == nullptr) continue;
       const std::string_view opcode = instruction->opcode();
-      const unsigned needed = opcode == "redux" ? 80 : opcode == "match" ? 70 : 0;
+      const bool is_new = instruction->Has("cluster") || instruction->Has("try_wait") || opcode == "elect";
+      const unsigned needed = is_new && instruction->form->op != trace::v1::OP_FENCE        ? 90
+                              : opcode == "redux" || opcode == "cp" || opcode == "mbarrier" ? 80
+                              : opcode == "match"                                           ? 70
+                                                                                            : 0;
       if (capability_ == 0 || capability_ >= needed) continue;
       return absl::UnimplementedError(absl::StrCat("PTX line ", at.line, ": ", instruction->Mnemonic(),
                                                    ", which needs compute capability ", needed / 10, ".", needed % 10));
@@ -68,6 +73,7 @@ class Translation {
 }  // namespace
 
 absl::Status TranslateInlinePtx(llvm::Module& module, const std::string& target) {
+  WriteIntrinsicsAsStatements(module);
   std::vector<llvm::CallInst*> calls;
   for (llvm::Function& function : module) {
     for (llvm::Instruction& instruction : llvm::instructions(function)) {

@@ -9,9 +9,10 @@
 
 namespace heddle::tracegen {
 
-// Cuts the asm statements that cannot stay as they are written (tracegen/ptx/inline_ptx.h says which), and makes sure
-// that the others can be executed. `target`: such as "sm_70".
-// Errors: statements that cannot be read, or have no meaning yet, with the source's line, the text and the line in it.
+// Some intrinsics become statements first (intrinsic_statements.h). Cuts the asm statements that cannot stay as they
+// are written (tracegen/ptx/inline_ptx.h says which), and makes sure that the others can be executed. `target`: such as
+// "sm_70". Errors: statements that cannot be read, or have no meaning yet, with the source's line, the text and the
+// line in it.
 absl::Status TranslateInlinePtx(llvm::Module& module, const std::string& target);
 
 }  // namespace heddle::tracegen

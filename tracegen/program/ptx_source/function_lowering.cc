@@ -251,8 +251,8 @@ class Lowering {
     }
     llvm::Instruction* access = nullptr;
     const bool known = LowerMove(context) || LowerMemory(context, &access) || LowerAtomic(context, &access) ||
-                       LowerImageAccess(context, &access) || LowerMeeting(context) || LowerMatrix(context, &access) ||
-                       EmitComputation(emission);
+                       LowerImageAccess(context, &access) || LowerAsynchronous(context, &access) ||
+                       LowerMeeting(context) || LowerMatrix(context, &access) || EmitComputation(emission);
     if (!operands_.failure.empty()) return Error(step, operands_.failure);
     if (!known) return Error(step, "PTX instruction that is not supported in this form");
     return Link(step, access);

@@ -208,7 +208,7 @@ class LayoutBuilder {
     }
     return IsOneOf(op, {"atom", "red", "tex", "tld4", "suld", "sust", "sured", "bar", "barrier", "shfl", "vote",
                         "match", "redux", "activemask", "elect"}) ||
-           instruction.form->op == v1::OP_TENSOR;
+           instruction.form->op == v1::OP_TENSOR || instruction.form->op == v1::OP_ASYNC;
   }
 
   bool SameGuard(const ptx::Operand& guard) const {

@@ -35,7 +35,7 @@ struct Layout {
   std::vector<LayoutNode> nodes;  // of flow.nodes
 };
 
-// Errors: shapes that a static program cannot have, with their line: barriers whose number is in a register and so on.
+// Errors: shapes that a static program cannot have, with their line: tables with too many targets and so on.
 // Indirect calls get no callees yet.
 absl::StatusOr<Layout> LayOut(const ptx::Module& module, const ptx::Function& function, PlaceTable& places);
 

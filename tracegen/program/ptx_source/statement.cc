@@ -160,7 +160,8 @@ bool BecomesStatement(const ptx::Instruction& instruction) {
   for (const std::string_view other : {"bra", "brx", "ret", "exit", "trap", "call", "mov", "addc", "subc", "madc"}) {
     if (opcode == other) return false;
   }
-  return !IsMeeting(instruction) && !instruction.Has("cc") && !NamesVariable(instruction);
+  return (!IsMeeting(instruction) || IsTextOnlyBarrier(instruction)) && !instruction.Has("cc") &&
+         !NamesVariable(instruction);
 }
 
 bool LowerAsStatement(StepContext& step) { return StatementText(step).Make(); }

@@ -7,8 +7,8 @@
 namespace heddle::tracegen {
 
 // Whether an instruction of a statement that is cut becomes a statement of its own. Not so: control flow, meetings of
-// threads, moves of what LLVM can read, carry chains (nothing between two statements keeps CC.CF), and what names a
-// variable of the statement.
+// threads that LLVM has intrinsics of, moves of what LLVM can read, carry chains (nothing between two statements keeps
+// CC.CF), and what names a variable of the statement.
 bool BecomesStatement(const ptx::Instruction& instruction);
 
 // Makes that statement: the instruction's text, with its registers as arguments. False if a register has a type that

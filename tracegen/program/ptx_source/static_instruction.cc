@@ -30,7 +30,6 @@ void ForEachSpecial(const ptx::Operand& operand, const Visit& visit) {
 }
 
 absl::Status ReadBarrier(const TextPlace& place, const Instruction& instruction, FlowInstruction* flow) {
-  if (instruction.Has("arrive")) return Error(place, instruction, "barrier arrival without waiting");
   size_t numbers = 0;
   for (const ptx::Operand& operand : instruction.operands) {
     if (operand.written) continue;
@@ -101,7 +100,12 @@ absl::StatusOr<FlowInstruction> StaticInstruction(const TextPlace& place, const 
     for (const std::string& name : flow.dst) flow.src.push_back(name);
   }
   flow.collective = CollectiveOf(function, instruction);
-  if (flow.opcode.op == v1::OP_BARRIER) HEDDLE_RETURN_IF_ERROR(ReadBarrier(place, instruction, &flow));
+  if (flow.opcode.op == v1::OP_ASYNC && flow.collective == nullptr) {
+    return Error(place, instruction, "asynchronous instruction that a trace does not have in this form");
+  }
+  if (flow.opcode.op == v1::OP_BARRIER && flow.collective == nullptr) {
+    HEDDLE_RETURN_IF_ERROR(ReadBarrier(place, instruction, &flow));
+  }
   if (flow.opcode.space == v1::SPACE_PARAM && (flow.opcode.op == v1::OP_LOAD || flow.opcode.op == v1::OP_STORE) &&
       (!function.is_kernel || ParameterVariable(instruction))) {
     // Parameters of device functions are registers to any assembler.

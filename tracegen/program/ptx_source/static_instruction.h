@@ -33,8 +33,7 @@ void ForEachRegister(const ptx::Operand& operand, const Visit& visit) {
 // The parameter variable of the function's body that `ld.param` or `st.param` is about; nothing for others.
 std::optional<uint32_t> ParameterVariable(const ptx::Instruction& instruction);
 
-// Everything but calls. Errors: an instruction without a class; a barrier that a static program cannot have (its number
-// or count in a register, arrival without waiting).
+// Everything but calls. Errors: an instruction without a class; an asynchronous one that a trace does not have.
 absl::StatusOr<FlowInstruction> StaticInstruction(const TextPlace& place, const ptx::Instruction& instruction);
 
 // A call of a function of the text or of one in a register (`callee` is null): its name, registers and number.

@@ -99,6 +99,8 @@ bool LowerAtomic(StepContext& step, llvm::Instruction** access);
 bool LowerImageAccess(StepContext& step, llvm::Instruction** access);
 bool LowerMeeting(StepContext& step);
 bool LowerMatrix(StepContext& step, llvm::Instruction** access);
+// `access`: the marker of the values that threads record, see operand_marker.h.
+bool LowerAsynchronous(StepContext& step, llvm::Instruction** access);
 bool LowerMove(StepContext& step);
 // Errors: why the call cannot be made; the instruction's text is left to the caller.
 absl::Status LowerCall(StepContext& step);

@@ -138,10 +138,10 @@ TEST(LowerModuleTest, SourceLinesAreThoseOfLoc) {
 }
 
 TEST(LowerModuleTest, RefusalsNameTheLine) {
-  EXPECT_THAT(Refusal(Kernel("bar.sync %r0;\nret;\n")), HasSubstr("line 9"));
+  EXPECT_THAT(Refusal(Kernel("cp.async.wait_group 9;\nret;\n")), HasSubstr("line 9"));
   EXPECT_THAT(Refusal(Kernel("mov.u32 %r0, %nonsense;\nret;\n")), HasSubstr("line 9"));
   EXPECT_THAT(Refusal(Kernel("frobnicate.u32 %r0, 1;\nret;\n")), HasSubstr("line 9"));
-  EXPECT_THAT(Refusal(Kernel("cp.async.wait_all;\nret;\n")), HasSubstr("not supported"));
+  EXPECT_THAT(Refusal(Kernel("cp.async.bulk.commit_group;\nret;\n")), HasSubstr("not supported"));
   EXPECT_THAT(Refusal(".version 7.0\n.target sm_70\n.address_size 32\n.entry k()\n{\nret;\n}\n"), HasSubstr("32 bits"));
   EXPECT_THAT(Refusal(kHead), HasSubstr("no kernel"));
 }

@@ -107,7 +107,7 @@ TEST(PtxProgramTest, LinkedTextsHaveTheirOwnLines) {
   }
   EXPECT_THAT(places, ElementsAre("call one.ptx:10", "ret one.ptx:11", "mov.u32 two.ptx:9", "ret two.ptx:10"));
   // What cannot be lowered names its own text.
-  const std::string wrong = absl::StrCat(kHead, Function("f", "cp.async.wait_all;\n"));
+  const std::string wrong = absl::StrCat(kHead, Function("f", "cp.async.bulk.commit_group;\n"));
   const PtxProgram broken = Program({{"one.ptx", one}, {"wrong.ptx", wrong}});
   EXPECT_THAT(Refusal(broken.LowerKernel("k").status()), HasSubstr("wrong.ptx: PTX line 7"));
 }
