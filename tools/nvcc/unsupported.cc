@@ -121,9 +121,11 @@ std::string MissingLibrary(std::string_view line, const FindHeader& find) {
   const std::string_view* found =
       std::find_if(std::begin(kLibraries), std::end(kLibraries),
                    [&](std::string_view name) { return is_of(name, quoted && inclusion != Inclusion::kMissing); });
-  const std::string_view library = header.starts_with("cuda/") || header == "nv/target" ? "libcu++"  // <cuda/barrier>
-                                   : found != std::end(kLibraries)                      ? *found
-                                                                                        : std::string_view();
+  // <cuda/atomic>; two headers are there.
+  const bool is_ours = header == "cuda/barrier" || header == "cuda/pipeline";
+  const std::string_view library = (header.starts_with("cuda/") && !is_ours) || header == "nv/target" ? "libcu++"
+                                   : found != std::end(kLibraries)                                    ? *found
+                                                                   : std::string_view();
   if (!library.empty() && inclusion != Inclusion::kNone) {
     return "the library " + std::string(library) +
            " is not supported: heddle-nvcc has the CUDA runtime and driver API, and no libraries on top";

@@ -61,7 +61,7 @@ class Refusals(unittest.TestCase):
             "#include <cublas_v2.h>\nint main() {}\n", "heddle-nvcc: x.cu:1: the library cublas is not supported"
         )
         self.refused_by_compiler(
-            "\n#include <cuda/barrier>\nint main() {}\n", "heddle-nvcc: x.cu:2: the library libcu++ is not supported"
+            "\n#include <cuda/atomic>\nint main() {}\n", "heddle-nvcc: x.cu:2: the library libcu++ is not supported"
         )
         self.refused_by_compiler(
             "#include <curand_kernel.h>\nint main() {}\n", "heddle-nvcc: x.cu:1: the library curand is not supported"
@@ -134,31 +134,34 @@ class Refusals(unittest.TestCase):
 
     # --- when it is launched
 
-    def test_asynchronous_copies(self):
+    def test_bulk_copies(self):
         self.refused_by_launch(
-            "#include <cuda_pipeline.h>\n__global__ void Kernel(int* out) {\n  __shared__ int s[32];\n"
-            "  __pipeline_memcpy_async(&s[threadIdx.x], &out[threadIdx.x], 4);\n"
-            "  __pipeline_commit();\n  __pipeline_wait_prior(0);\n  out[threadIdx.x] = s[0];\n}\n",
-            "x.cu:4: an asynchronous copy into shared memory",
-            options=("-arch=sm_80",),
+            "__global__ void Kernel(int* out) {\n  __shared__ alignas(16) int s[128];\n"
+            "  unsigned from = (unsigned)__cvta_generic_to_shared(s);\n"
+            '  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1],\\n\\t 16;"\n'
+            '               :: "l"(out + 4 * threadIdx.x), "r"(from));\n}\n',
+            "x.cu:4: inline PTX 'cp.async.bulk.global.shared::cta.bulk_group",
+            "is not supported: it is a bulk copy",
+            options=("-arch=sm_90",),
         )
+
+    def test_copies_of_other_sizes(self):
         self.refused_by_launch(
             "__global__ void Kernel(int* out) {\n  __shared__ int s[128];\n"
             "  unsigned to = (unsigned)__cvta_generic_to_shared(&s[4 * threadIdx.x]);\n"
-            '  asm volatile("cp.async.cg.shared.global [%0], [%1],\\n\\t 16;"\n'
-            '               :: "r"(to), "l"(out + 4 * threadIdx.x));\n}\n',
-            "x.cu:4: inline PTX 'cp.async.cg.shared.global",
-            "is not supported: it is an asynchronous copy",
+            '  asm volatile("cp.async.cg.shared.global [%0], [%1], 8;" :: "r"(to), "l"(out));\n}\n',
+            "x.cu:4: inline PTX 'cp.async.cg.shared.global [%0], [%1], 8;' is not supported",
             options=("-arch=sm_80",),
         )
 
-    def test_split_barriers(self):
+    def test_split_barriers_of_old_devices(self):
         self.refused_by_launch(
             "#include <cuda_awbarrier_primitives.h>\n__global__ void Kernel(int* out) {\n"
             "  __shared__ __mbarrier_t barrier;\n  if (threadIdx.x == 0) __mbarrier_init(&barrier, 32);\n"
             "  __syncthreads();\n  *out = __mbarrier_test_wait(&barrier, __mbarrier_arrive(&barrier));\n}\n",
             "x.cu:4: a split barrier",
-            options=("-arch=sm_80",),
+            "below compute capability 8.0",
+            options=("-arch=sm_75",),
         )
 
     def test_tensor_cores(self):

@@ -28,8 +28,9 @@ TEST(NvccSource, UnsupportedConstructsAreNamedWithTheirLine) {
               ElementsAre(HasSubstr("a.cu:2: the library thrust is not installed")));
   EXPECT_THAT(DescribeUnsupported("a.cu", "#include <cublas_v2.h>", all),
               ElementsAre(HasSubstr("a.cu:1: the library cublas is not supported")));
-  EXPECT_THAT(DescribeUnsupported("a.cu", "#include <cuda_runtime.h>\n#include <cuda/barrier>", all),
-              ElementsAre(HasSubstr("a.cu:2: the library libcu++ is not supported")));
+  EXPECT_THAT(
+      DescribeUnsupported("a.cu", "#include <cuda_runtime.h>\n#include <cuda/barrier>\n#include <cuda/atomic>", all),
+      ElementsAre(HasSubstr("a.cu:3: the library libcu++ is not supported")));
   EXPECT_THAT(DescribeUnsupported("a.cu",
                                   "__global__ void k();\n"
                                   "__global__ void parent(int* p) {\n  if (p) { p[0] = 1; }\n"

@@ -11,10 +11,9 @@ HEDDLE_DEVICE dim3 __clusterGridDimInClusters() { return dim3(gridDim.x, gridDim
 HEDDLE_DEVICE dim3 __clusterIdx() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
 HEDDLE_DEVICE unsigned int __clusterRelativeBlockRank() { return 0; }
 HEDDLE_DEVICE unsigned int __clusterSizeInBlocks() { return 1; }
-// Threads meet where they wait for the others.
-HEDDLE_DEVICE void __cluster_barrier_arrive() {}
-HEDDLE_DEVICE void __cluster_barrier_arrive_relaxed() {}
-HEDDLE_DEVICE void __cluster_barrier_wait() { __syncthreads(); }
+HEDDLE_DEVICE void __cluster_barrier_arrive() { asm volatile("barrier.cluster.arrive.aligned;" ::: "memory"); }
+HEDDLE_DEVICE void __cluster_barrier_arrive_relaxed() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" :::); }
+HEDDLE_DEVICE void __cluster_barrier_wait() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
 HEDDLE_DEVICE void __threadfence_cluster() { __nvvm_membar_cta(); }
 HEDDLE_DEVICE unsigned int __cluster_query_shared_rank(const void*) { return 0; }
 HEDDLE_DEVICE void* __cluster_map_shared_rank(const void* pointer, unsigned int) { return const_cast<void*>(pointer); }

@@ -3,6 +3,9 @@
 #ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_GROUP_FUNCTIONS_H_
 #define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_GROUP_FUNCTIONS_H_
 
+#include "heddle_cuda_asynchronous.h"
+#include "heddle_cuda_group_copies.h"
+
 namespace cooperative_groups {
 
 #define HEDDLE_OPERATOR(name, result)                                                        \
@@ -18,15 +21,53 @@ HEDDLE_OPERATOR(bit_or, a | b)
 HEDDLE_OPERATOR(bit_xor, a ^ b)
 #undef HEDDLE_OPERATOR
 
+// Reductions that a device has an instruction for (redux.sync, compute capability 8.0): those of 32-bit integers.
+namespace heddle {
+template <typename T, typename Operation>
+struct IsOneInstruction {
+  static constexpr bool value = false;
+  static __forceinline__ __device__ T Reduce(unsigned int, T own) { return own; }
+};
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define HEDDLE_REDUCTION(type, operation, function)                               \
+  template <>                                                                     \
+  struct IsOneInstruction<type, operation<type>> {                                \
+    static constexpr bool value = true;                                           \
+    static __forceinline__ __device__ type Reduce(unsigned int lanes, type own) { \
+      return static_cast<type>(function(lanes, own));                             \
+    }                                                                             \
+  };
+HEDDLE_REDUCTION(int, plus, __reduce_add_sync)
+HEDDLE_REDUCTION(int, less, __reduce_min_sync)
+HEDDLE_REDUCTION(int, greater, __reduce_max_sync)
+HEDDLE_REDUCTION(int, bit_and, __reduce_and_sync)
+HEDDLE_REDUCTION(int, bit_or, __reduce_or_sync)
+HEDDLE_REDUCTION(int, bit_xor, __reduce_xor_sync)
+HEDDLE_REDUCTION(unsigned int, plus, __reduce_add_sync)
+HEDDLE_REDUCTION(unsigned int, less, __reduce_min_sync)
+HEDDLE_REDUCTION(unsigned int, greater, __reduce_max_sync)
+HEDDLE_REDUCTION(unsigned int, bit_and, __reduce_and_sync)
+HEDDLE_REDUCTION(unsigned int, bit_or, __reduce_or_sync)
+HEDDLE_REDUCTION(unsigned int, bit_xor, __reduce_xor_sync)
+#undef HEDDLE_REDUCTION
+#endif
+}  // namespace heddle
+
 // Every thread of the group gets the result. `operation` is associative and commutative, and takes and returns values
 // of the same type (of any type that shuffles move).
 template <unsigned int kSize, typename Parent, typename T, typename Operation>
 HEDDLE_DEVICE T reduce(const thread_block_tile<kSize, Parent>& group, T value, Operation operation) {
+  if constexpr (heddle::IsOneInstruction<T, Operation>::value) {
+    return heddle::IsOneInstruction<T, Operation>::Reduce(group.heddle_lanes(), value);
+  }
   for (unsigned int step = kSize / 2; step > 0; step /= 2) value = operation(value, group.shfl_xor(value, step));
   return value;
 }
 template <typename T, typename Operation>
 HEDDLE_DEVICE T reduce(const coalesced_group& group, T value, Operation operation) {
+  if constexpr (heddle::IsOneInstruction<T, Operation>::value) {
+    return heddle::IsOneInstruction<T, Operation>::Reduce(group.heddle_lanes(), value);
+  }
   const unsigned int rank = group.thread_rank(), size = group.size();
   for (unsigned int step = 1; step < size; step *= 2) {
     const T other = group.shfl_down(value, step);
@@ -71,43 +112,34 @@ HEDDLE_DEVICE auto invoke_one_broadcast(const Group& group, Function function, A
   return group.shfl(result, 0);
 }
 
-// --- copies into shared memory (cooperative_groups/memcpy_async.h): complete at once
+// --- copies into shared memory (cooperative_groups/memcpy_async.h)
 
 // A number of bytes, or one whose alignment is promised.
 template <typename Group, typename T, typename Size>
 HEDDLE_DEVICE void memcpy_async(const Group& group, T* to, const T* from, const Size& bytes) {
-  const unsigned long count = static_cast<unsigned long>(bytes) / sizeof(T);
-  for (unsigned long i = group.thread_rank(); i < count; i += group.size()) to[i] = from[i];
+  heddle_asynchronous::CopyByGroup<heddle_asynchronous::AlignmentOf<T, Size>()>(group, to, from,
+                                                                                static_cast<__SIZE_TYPE__>(bytes));
+  heddle_asynchronous::Commit();
 }
 // As many elements as both sides have.
 template <typename Group, typename T, typename ToSize, typename FromSize>
 HEDDLE_DEVICE void memcpy_async(const Group& group, T* to, const ToSize& to_count, const T* from,
                                 const FromSize& from_count) {
-  const unsigned long a = static_cast<unsigned long>(to_count), b = static_cast<unsigned long>(from_count);
-  for (unsigned long i = group.thread_rank(); i < (a < b ? a : b); i += group.size()) to[i] = from[i];
+  const __SIZE_TYPE__ a = static_cast<__SIZE_TYPE__>(to_count), b = static_cast<__SIZE_TYPE__>(from_count);
+  memcpy_async(group, to, from, (a < b ? a : b) * sizeof(T));
 }
 template <typename Group>
 HEDDLE_DEVICE void wait(const Group& group) {
+  heddle_asynchronous::WaitPrior<0>();
   group.sync();
 }
 // Until all but the last `kStages` copies are complete.
 template <unsigned int kStages, typename Group>
 HEDDLE_DEVICE void wait_prior(const Group& group) {
+  heddle_asynchronous::WaitPrior<kStages>();
   group.sync();
 }
 
 }  // namespace cooperative_groups
-
-namespace cuda {
-
-template <__SIZE_TYPE__ kAlignment>
-struct aligned_size_t {
-  __SIZE_TYPE__ value;
-  static constexpr __SIZE_TYPE__ align = kAlignment;
-  __host__ __device__ explicit aligned_size_t(__SIZE_TYPE__ bytes) : value(bytes) {}
-  __host__ __device__ operator __SIZE_TYPE__() const { return value; }
-};
-
-}  // namespace cuda
 
 #endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_GROUP_FUNCTIONS_H_

@@ -99,6 +99,8 @@ class heddle_lane_operations : public thread_group {
     return Pack(__match_all_sync(lanes_, value, &all));
   }
 
+  HEDDLE_METHOD unsigned int heddle_lanes() const { return lanes_; }  // of the warp
+
  protected:
   HEDDLE_METHOD explicit heddle_lane_operations(unsigned int lanes) : thread_group(lanes) {}
   // Lanes of the warp as ranks of the group.
@@ -251,9 +253,17 @@ class cluster_group : public thread_group {
  public:
   struct arrival_token {};
   HEDDLE_METHOD cluster_group() : thread_group(0) {}
-  static HEDDLE_METHOD void sync() { __syncthreads(); }
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  static HEDDLE_METHOD arrival_token barrier_arrive() {
+    __cluster_barrier_arrive();
+    return arrival_token();
+  }
+  static HEDDLE_METHOD void barrier_wait(arrival_token = arrival_token()) { __cluster_barrier_wait(); }
+#else
   static HEDDLE_METHOD arrival_token barrier_arrive() { return arrival_token(); }
   static HEDDLE_METHOD void barrier_wait(arrival_token = arrival_token()) { __syncthreads(); }
+#endif
+  static HEDDLE_METHOD void sync() { barrier_wait(barrier_arrive()); }
   static HEDDLE_METHOD unsigned int query_shared_rank(const void*) { return 0; }
   template <typename T>
   static HEDDLE_METHOD T* map_shared_rank(T* pointer, int) {

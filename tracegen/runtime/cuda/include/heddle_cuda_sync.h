@@ -5,6 +5,11 @@
 HEDDLE_DEVICE int __syncthreads_count(int predicate) { return __nvvm_bar0_popc(predicate); }
 HEDDLE_DEVICE int __syncthreads_and(int predicate) { return __nvvm_bar0_and(predicate); }
 HEDDLE_DEVICE int __syncthreads_or(int predicate) { return __nvvm_bar0_or(predicate); }
+// Barriers by number, of the whole block or of a number of threads.
+HEDDLE_DEVICE void __barrier_sync(unsigned int barrier) { __nvvm_barrier_sync(barrier); }
+HEDDLE_DEVICE void __barrier_sync_count(unsigned int barrier, unsigned int threads) {
+  __nvvm_barrier_sync_cnt(barrier, threads);
+}
 HEDDLE_DEVICE void __threadfence_block() { __nvvm_membar_cta(); }
 HEDDLE_DEVICE void __threadfence() { __nvvm_membar_gl(); }
 HEDDLE_DEVICE void __threadfence_system() { __nvvm_membar_sys(); }
