@@ -306,6 +306,7 @@ absl::Status Device::BeginRecord(const device::LaunchRequest& request, const Pre
   trace::v1::Launch record = conductor_->Describe(launch.AnyCode().kernel, launch.geometry);
   record.set_program(*kernel.number);
   record.set_stream(StreamNumber(request.stream));
+  if (request.graph != 0) record.set_graph(request.graph);
   std::set<uint64_t> dependencies(request.dependencies.begin(), request.dependencies.end());
   if (const auto last = last_in_stream_.find(request.stream); last != last_in_stream_.end()) {
     dependencies.insert(last->second);

@@ -21,6 +21,12 @@
 #include "traces/format/read/reader.h"
 
 namespace heddle::tracegen {
+namespace {
+
+// Of files with launches of graphs.
+constexpr uint32_t kGraphMinorVersion = 8;
+
+}  // namespace
 
 Recording::Recording(CaptureSettings settings, std::string path)
     : settings_(std::move(settings)), path_(std::move(path)) {
@@ -168,6 +174,10 @@ absl::Status Recording::BeginLaunch(const std::string& kernel_name, const Launch
   launch.set_recorded(plan.recorded);
   if (plan.recorded && plan.selection.rule() != trace::v1::BlockSelection::ALL) {
     *launch.mutable_selection() = plan.selection;
+  }
+  if (launch.graph() != 0 && header_.minor() < kGraphMinorVersion) {
+    header_.set_minor(kGraphMinorVersion);
+    if (absl::Status status = ExtendHeader(); !status.ok()) return Break(std::move(status));
   }
   if (absl::Status status = writer_->BeginLaunch(std::move(launch)); !status.ok()) return Break(std::move(status));
   in_launch_ = plan.recorded;

@@ -72,6 +72,7 @@ TEST(ProtocolTest, EveryMessageIsReadAsItWasWritten) {
   ExpectRoundTrip(AllocateRequest{100, "cudaMalloc"});
   LaunchRequest launch;
   launch.dependencies = {1, 2};
+  launch.graph = 3;
   launch.parameters = std::string(12, '\0');
   launch.global_offset[1] = 9;
   ExpectRoundTrip(launch);
@@ -89,7 +90,7 @@ TEST(ProtocolTest, FieldsFollowOneAnotherWithoutGaps) {
 
   // Texts and lists begin with their length, arrays of known length do not.
   EXPECT_EQ(Bytes(KernelName{0, "ab"}), std::string(8, '\0') + '\2' + std::string(7, '\0') + "ab");
-  EXPECT_EQ(Bytes(LaunchRequest{}).size(), 8 + 8 + 12 + 12 + 4 + 8 + 8 + 8 + 24 + 4);
+  EXPECT_EQ(Bytes(LaunchRequest{}).size(), 8 + 8 + 12 + 12 + 4 + 8 + 8 + 4 + 8 + 24 + 4);
 }
 
 TEST(ProtocolTest, AListThatClaimsToBeLongerThanTheMessageIsRefusedBeforeRoomIsMade) {

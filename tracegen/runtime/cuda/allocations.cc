@@ -4,11 +4,13 @@
 #include "tracegen/runtime/cuda/device_model.h"
 #include "tracegen/runtime/cuda/memory.h"
 #include "tracegen/runtime/cuda/state.h"
+#include "tracegen/runtime/cuda/work.h"
 
 using heddle::cuda::Allocation;
 using heddle::cuda::Fail;
 using heddle::cuda::Guard;
 using heddle::cuda::MemoryKind;
+using heddle::cuda::Timeline;
 
 namespace {
 
@@ -17,6 +19,7 @@ cudaError_t AllocateInto(const char* call, void** pointer, size_t size, MemoryKi
   if (pointer == nullptr) return Fail(cudaErrorInvalidValue);
   *pointer = nullptr;
   if (size == 0) return cudaSuccess;
+  if (cudaError_t error = heddle::cuda::CheckUnsafe(call); error != cudaSuccess) return error;
   uint64_t address = 0;
   const cudaError_t error = heddle::cuda::Allocate(call, size, kind, &address);
   if (error == cudaSuccess) *pointer = reinterpret_cast<void*>(address);
@@ -31,8 +34,19 @@ cudaError_t cudaMalloc(void** pointer, size_t size) {
   return AllocateInto("cudaMalloc", pointer, size, MemoryKind::kDevice);
 }
 
-cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t) {
-  return AllocateInto("cudaMallocAsync", pointer, size, MemoryKind::kDevice);
+cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t handle) {
+  const Guard guard;
+  if (pointer == nullptr) return Fail(cudaErrorInvalidValue);
+  *pointer = nullptr;
+  cudaError_t error = cudaSuccess;
+  CUstream_st* stream = Timeline::Get().Enter(handle, &error);
+  if (stream == nullptr) return Fail(error);
+  if (size == 0) return cudaSuccess;
+  uint64_t address = 0;
+  error = stream->recorder != nullptr ? Fail(stream->recorder->Allocate(stream, size, &address))
+                                      : heddle::cuda::Allocate("cudaMallocAsync", size, MemoryKind::kDevice, &address);
+  if (error == cudaSuccess) *pointer = reinterpret_cast<void*>(address);
+  return error;
 }
 
 cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned int flags) {
@@ -62,10 +76,19 @@ cudaError_t cudaFree(void* pointer) {
     const auto result = heddle::device::DeviceClient::Get().Connect();
     return Fail("cudaFree", result);
   }
+  if (cudaError_t error = heddle::cuda::CheckUnsafe("cudaFree"); error != cudaSuccess) return error;
   return heddle::cuda::Free("cudaFree", reinterpret_cast<uint64_t>(pointer), MemoryKind::kDevice);
 }
 
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t handle) {
+  const Guard guard;
+  cudaError_t error = cudaSuccess;
+  CUstream_st* stream = Timeline::Get().Enter(handle, &error);
+  if (stream == nullptr) return Fail(error);
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  if (stream->recorder != nullptr) return Fail(stream->recorder->Add(stream, heddle::cuda::FreeWork{address}));
+  return pointer == nullptr ? cudaSuccess : heddle::cuda::Free("cudaFreeAsync", address, MemoryKind::kDevice);
+}
 
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
   const Guard guard;

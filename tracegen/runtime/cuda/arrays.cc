@@ -74,17 +74,9 @@ bool ReadEnd(const cudaArray* array, const cudaPitchedPtr& pointer, const cudaPo
 
 cudaError_t CopyVolume(const char* call, const cudaMemcpy3DParms* p, cudaStream_t stream, bool synchronous) {
   if (p == nullptr) return Fail(cudaErrorInvalidValue);
-  Layout to;
-  Layout from;
-  if (!ReadEnd(p->dstArray, p->dstPtr, p->dstPos, p->extent, &to) ||
-      !ReadEnd(p->srcArray, p->srcPtr, p->srcPos, p->extent, &from)) {
-    return Fail(cudaErrorInvalidValue);
-  }
-  // The width is in texels if an array takes part, else in bytes.
-  const cudaArray* array = p->dstArray != nullptr ? p->dstArray : p->srcArray;
-  const uint64_t unit = array != nullptr ? array->texel_bytes : 1;
-  return Copy(call, to, from, {p->extent.width * unit, p->extent.height, p->extent.depth}, p->kind, stream,
-              synchronous);
+  CopyWork work;
+  if (cudaError_t error = DescribeCopy(*p, &work); error != cudaSuccess) return Fail(error);
+  return Copy(call, work.to, work.from, work.block, work.kind, stream, synchronous);
 }
 
 }  // namespace
@@ -96,6 +88,19 @@ uint32_t TexelBytes(const cudaChannelFormatDesc& format) {
     if (channel != 0 && channel != format.x) return 0;
   }
   return plain && format.f >= cudaChannelFormatKindSigned && format.f <= cudaChannelFormatKindFloat ? bits / 8 : 0;
+}
+
+cudaError_t DescribeCopy(const cudaMemcpy3DParms& p, CopyWork* work) {
+  if (!ReadEnd(p.dstArray, p.dstPtr, p.dstPos, p.extent, &work->to) ||
+      !ReadEnd(p.srcArray, p.srcPtr, p.srcPos, p.extent, &work->from)) {
+    return cudaErrorInvalidValue;
+  }
+  // The width is in texels if an array takes part, else in bytes.
+  const cudaArray* array = p.dstArray != nullptr ? p.dstArray : p.srcArray;
+  const uint64_t unit = array != nullptr ? array->texel_bytes : 1;
+  work->block = {p.extent.width * unit, p.extent.height, p.extent.depth};
+  work->kind = p.kind;
+  return cudaSuccess;
 }
 
 bool IsArray(const cudaArray* array) { return Arrays().count(array) != 0; }

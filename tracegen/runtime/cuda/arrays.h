@@ -28,6 +28,8 @@ uint32_t TexelBytes(const cudaChannelFormatDesc& format);
 bool IsArray(const cudaArray* array);
 // A place in an array, `x` in bytes.
 Layout ArrayLayout(const cudaArray* array, uint64_t x, uint64_t y, uint64_t z);
+// What a copy of the API does. cudaErrorInvalidValue: an end that is none, or does not fit.
+cudaError_t DescribeCopy(const cudaMemcpy3DParms& parameters, CopyWork* work);
 
 }  // namespace heddle::cuda
 

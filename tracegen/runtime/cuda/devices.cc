@@ -7,6 +7,7 @@
 #include "tracegen/runtime/cuda/memory.h"
 #include "tracegen/runtime/cuda/state.h"
 #include "tracegen/runtime/cuda/timeline.h"
+#include "tracegen/runtime/cuda/work.h"
 
 namespace heddle::cuda {
 namespace {
@@ -227,6 +228,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, enum cudaDeviceAttr attribute, in
 
 cudaError_t cudaDeviceSynchronize() {
   const Guard guard;
+  if (cudaError_t error = heddle::cuda::CheckUnsafe("cudaDeviceSynchronize"); error != cudaSuccess) return error;
   Timeline::Get().SynchronizeAll();
   return ContextError("cudaDeviceSynchronize");
 }

@@ -9,6 +9,7 @@
 #include "tracegen/runtime/cuda/device_model.h"
 #include "tracegen/runtime/cuda/state.h"
 #include "tracegen/runtime/cuda/textures.h"
+#include "tracegen/runtime/cuda/work.h"
 
 namespace heddle::cuda {
 
@@ -21,27 +22,49 @@ std::string PackArguments(const device::KernelInfo& kernel, void** arguments) {
   return parameters;
 }
 
-cudaError_t RunKernel(const char* call, CodeImage& image, const std::string& kernel, const LaunchShape& shape,
-                      std::string parameters) {
+std::string UnpackExtra(void** extra) {
+  // Pairs of a name and a value: the buffer and its size.
+  const void* buffer = nullptr;
+  size_t size = 0;
+  for (void** pair = extra; *pair != CU_LAUNCH_PARAM_END; pair += 2) {
+    if (pair[0] == CU_LAUNCH_PARAM_BUFFER_POINTER) buffer = pair[1];
+    if (pair[0] == CU_LAUNCH_PARAM_BUFFER_SIZE) size = *static_cast<size_t*>(pair[1]);
+  }
+  return buffer == nullptr ? std::string() : std::string(static_cast<const char*>(buffer), size);
+}
+
+cudaError_t RunKernel(const char* call, KernelWork work) {
   if (cudaError_t error = ContextError(call); error != cudaSuccess) return Fail(error);
-  CUstream_st* stream = Timeline::Get().Find(shape.stream);
-  if (stream == nullptr) return Fail(cudaErrorInvalidResourceHandle);
-  const device::KernelInfo* info = image.FindKernel(kernel);
+  cudaError_t error = cudaSuccess;
+  CUstream_st* stream = Timeline::Get().Enter(work.shape.stream, &error);
+  if (stream == nullptr) return Fail(error);
+  if (stream->recorder != nullptr) return Fail(stream->recorder->Add(stream, std::move(work)));
+  device::LaunchReply reply;
+  error = Perform(call, work, {stream->id, Timeline::Get().Dependencies(stream), 0}, &reply);
+  if (error == cudaSuccess) Timeline::Get().AddLaunch(stream, reply.launch, reply.duration_ns);
+  return error;
+}
+
+cudaError_t Perform(const char* call, const KernelWork& work, LaunchPlace place, device::LaunchReply* reply) {
+  const CodeImage& image = *work.kernel->image;
+  const LaunchShape& shape = work.shape;
+  const device::KernelInfo* info = image.FindKernel(work.kernel->name);
   if (info == nullptr) {
-    Explain(call, "kernel " + kernel + " is not in the device code");
+    Explain(call, "kernel " + work.kernel->name + " is not in the device code");
     return Fail(cudaErrorInvalidDeviceFunction);
   }
+  device::LaunchRequest request;
+  request.parameters = work.parameters;
   // Addresses of managed variables are the host's until here.
   for (const device::ParameterInfo& parameter : info->parameters) {
     if (parameter.bytes != sizeof(uint64_t)) continue;
     uint64_t value;
-    std::memcpy(&value, parameters.data() + parameter.offset, sizeof(value));
+    std::memcpy(&value, request.parameters.data() + parameter.offset, sizeof(value));
     value = CodeRegistry::Get().Translate(value);
-    std::memcpy(parameters.data() + parameter.offset, &value, sizeof(value));
+    std::memcpy(request.parameters.data() + parameter.offset, &value, sizeof(value));
   }
-  device::LaunchRequest request;
   request.module = image.id();
-  request.kernel = kernel;
+  request.kernel = work.kernel->name;
   const dim3 sizes[2] = {shape.grid, shape.block};
   for (int i = 0; i < 2; ++i) {
     uint32_t* to = i == 0 ? request.grid : request.block;
@@ -50,17 +73,15 @@ cudaError_t RunKernel(const char* call, CodeImage& image, const std::string& ker
     to[2] = sizes[i].z;
   }
   request.dynamic_shared_bytes = static_cast<uint32_t>(shape.shared_bytes);
-  request.stream = stream->id;
-  request.dependencies = Timeline::Get().Dependencies(stream);
-  request.parameters = std::move(parameters);
+  request.stream = place.stream;
+  request.dependencies = std::move(place.dependencies);
+  request.graph = place.graph;
   CodeRegistry::Get().PushManaged();
   RefreshTextureReferences();
-  device::LaunchReply reply;
-  const device::Result result = device::DeviceClient::Get().Launch(request, &reply);
-  if (!reply.printed.empty()) std::fwrite(reply.printed.data(), 1, reply.printed.size(), stdout);
+  const device::Result result = device::DeviceClient::Get().Launch(request, reply);
+  if (!reply->printed.empty()) std::fwrite(reply->printed.data(), 1, reply->printed.size(), stdout);
   if (!result.ok()) return Fail(call, result);
   CodeRegistry::Get().PullManaged();
-  Timeline::Get().AddLaunch(stream, reply.launch, reply.duration_ns);
   return cudaSuccess;
 }
 
@@ -106,46 +127,62 @@ std::string TooLarge(const device::KernelInfo& kernel, uint64_t blocks, uint64_t
   return text;
 }
 
-// `parameters` makes parameter memory once the kernel is known.
-template <typename Parameters>
-cudaError_t Launch(const char* call, const void* function, const LaunchShape& shape, bool cooperative,
-                   Parameters parameters) {
-  const Guard guard;
-  Kernel* kernel = CodeRegistry::Get().FindKernel(function);
+}  // namespace
+
+cudaError_t PrepareLaunch(const char* call, KernelWork* work, const device::KernelInfo** info) {
+  const LaunchShape& shape = work->shape;
+  Kernel* kernel = work->kernel = CodeRegistry::Get().FindKernel(work->function);
   if (kernel == nullptr) {
     Explain(call, "this is no kernel that heddle-nvcc has compiled");
     return Fail(cudaErrorInvalidDeviceFunction);
   }
   if (cudaError_t error = kernel->image->Load(call); error != cudaSuccess) return error;
-  const device::KernelInfo* info = kernel->image->FindKernel(kernel->name);
-  if (info == nullptr) {
+  *info = kernel->image->FindKernel(kernel->name);
+  if (*info == nullptr) {
     Explain(call, "kernel " + kernel->name + " is not in the device code");
     return Fail(cudaErrorInvalidDeviceFunction);
   }
+  const std::string named = "kernel " + (*info)->shown_name + ": ";
   if (IsEmpty(shape)) {
-    Explain(call, "kernel " + info->shown_name + ": " + EmptyShape(shape));
+    Explain(call, named + EmptyShape(shape));
     return Fail(cudaErrorInvalidConfiguration);
   }
   if (shape.shared_bytes > static_cast<size_t>(kernel->max_dynamic_shared)) {
-    Explain(call, "kernel " + info->shown_name + ": " + std::to_string(shape.shared_bytes) +
-                      " bytes of dynamic shared memory, but " + std::to_string(kernel->max_dynamic_shared) +
-                      " are allowed; raise it with cudaFuncSetAttribute");
+    Explain(call, named + std::to_string(shape.shared_bytes) + " bytes of dynamic shared memory, but " +
+                      std::to_string(kernel->max_dynamic_shared) + " are allowed; raise it with cudaFuncSetAttribute");
     return Fail(cudaErrorInvalidValue);
   }
-  if (cooperative) {
-    device::KernelInfo described;
-    if (cudaError_t error = Describe(call, *kernel->image, kernel->name, &described); error != cudaSuccess) {
-      return error;
-    }
-    const uint64_t threads = uint64_t{shape.block.x} * shape.block.y * shape.block.z;
-    const uint64_t blocks = uint64_t{shape.grid.x} * shape.grid.y * shape.grid.z;
-    if (threads > 1024) return Fail(cudaErrorInvalidConfiguration);
-    if (const std::string why = TooLarge(described, blocks, threads, shape.shared_bytes); !why.empty()) {
-      Explain(call, "kernel " + info->shown_name + ": " + why);
-      return Fail(cudaErrorCooperativeLaunchTooLarge);
-    }
+  if (!work->cooperative) return cudaSuccess;
+  device::KernelInfo described;
+  if (cudaError_t error = Describe(call, *kernel->image, kernel->name, &described); error != cudaSuccess) return error;
+  const uint64_t threads = uint64_t{shape.block.x} * shape.block.y * shape.block.z;
+  const uint64_t blocks = uint64_t{shape.grid.x} * shape.grid.y * shape.grid.z;
+  if (threads > 1024) return Fail(cudaErrorInvalidConfiguration);
+  if (const std::string why = TooLarge(described, blocks, threads, shape.shared_bytes); !why.empty()) {
+    Explain(call, named + why);
+    return Fail(cudaErrorCooperativeLaunchTooLarge);
   }
-  return RunKernel(call, *kernel->image, kernel->name, shape, parameters(*info));
+  return cudaSuccess;
+}
+
+namespace {
+
+// `parameters` makes parameter memory once the kernel is known.
+template <typename Parameters>
+cudaError_t Launch(const char* call, KernelWork work, Parameters parameters) {
+  const Guard guard;
+  const device::KernelInfo* info = nullptr;
+  if (cudaError_t error = PrepareLaunch(call, &work, &info); error != cudaSuccess) return error;
+  work.parameters = parameters(*info);
+  return RunKernel(call, std::move(work));
+}
+
+KernelWork MakeWork(const void* function, const LaunchShape& shape, bool cooperative) {
+  KernelWork work;
+  work.function = function;
+  work.shape = shape;
+  work.cooperative = cooperative;
+  return work;
 }
 
 }  // namespace
@@ -153,6 +190,7 @@ cudaError_t Launch(const char* call, const void* function, const LaunchShape& sh
 
 using heddle::cuda::Fail;
 using heddle::cuda::LaunchShape;
+using heddle::cuda::MakeWork;
 
 extern "C" {
 
@@ -175,14 +213,14 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_b
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
                              cudaStream_t stream) {
   return heddle::cuda::Launch(
-      "cudaLaunchKernel", function, {grid, block, shared_bytes, stream}, false,
+      "cudaLaunchKernel", MakeWork(function, {grid, block, shared_bytes, stream}, false),
       [&](const heddle::device::KernelInfo& info) { return heddle::cuda::PackArguments(info, arguments); });
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                                         size_t shared_bytes, cudaStream_t stream) {
   return heddle::cuda::Launch(
-      "cudaLaunchCooperativeKernel", function, {grid, block, shared_bytes, stream}, true,
+      "cudaLaunchCooperativeKernel", MakeWork(function, {grid, block, shared_bytes, stream}, true),
       [&](const heddle::device::KernelInfo& info) { return heddle::cuda::PackArguments(info, arguments); });
 }
 
@@ -199,8 +237,8 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
     }
   }
   return heddle::cuda::Launch(
-      "cudaLaunchKernelExC", function, {config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream},
-      cooperative,
+      "cudaLaunchKernelExC",
+      MakeWork(function, {config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream}, cooperative),
       [&](const heddle::device::KernelInfo& info) { return heddle::cuda::PackArguments(info, arguments); });
 }
 
@@ -223,11 +261,12 @@ cudaError_t cudaLaunch(const void* function) {
   LaunchShape shape;
   cudaError_t error = __cudaPopCallConfiguration(&shape.grid, &shape.block, &shape.shared_bytes, &shape.stream);
   if (error != cudaSuccess) return error;
-  return heddle::cuda::Launch("cudaLaunch", function, shape, false, [](const heddle::device::KernelInfo& info) {
-    std::string parameters = heddle::cuda::old_arguments;
-    parameters.resize(info.parameter_bytes);
-    return parameters;
-  });
+  return heddle::cuda::Launch("cudaLaunch", MakeWork(function, shape, false),
+                              [](const heddle::device::KernelInfo& info) {
+                                std::string parameters = heddle::cuda::old_arguments;
+                                parameters.resize(info.parameter_bytes);
+                                return parameters;
+                              });
 }
 
 }  // extern "C"

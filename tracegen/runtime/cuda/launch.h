@@ -2,7 +2,9 @@
 #ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_LAUNCH_H_
 #define HEDDLE_TRACEGEN_RUNTIME_CUDA_LAUNCH_H_
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tracegen/runtime/cuda/code_image.h"
 #include "tracegen/runtime/cuda/timeline.h"
@@ -24,12 +26,39 @@ struct LaunchShape {
 bool IsEmpty(const LaunchShape& shape);
 std::string EmptyShape(const LaunchShape& shape);
 
+// A launch that has been found right (PrepareLaunch).
+struct KernelWork {
+  Kernel* kernel = nullptr;
+  const void* function = nullptr;  // how the program names the kernel
+  LaunchShape shape;
+  std::string parameters;  // KernelInfo::parameter_bytes long
+  bool cooperative = false;
+  int priority = 0;
+};
+
+// Where a launch stands among others: the number of its stream, the launches that it waits for, and of which launch of
+// a graph it is a part (0: none).
+struct LaunchPlace {
+  uint64_t stream = 0;
+  std::vector<uint64_t> dependencies;
+  uint32_t graph = 0;
+};
+
 // Parameter memory out of pointers to the arguments, in order.
 std::string PackArguments(const device::KernelInfo& kernel, void** arguments);
 
-// Runs a kernel of a loaded image to its end; what it prints goes to stdout. With the Guard held.
-cudaError_t RunKernel(const char* call, CodeImage& image, const std::string& kernel, const LaunchShape& shape,
-                      std::string parameters);
+// The bytes that CU_LAUNCH_PARAM_BUFFER_POINTER and its like name.
+std::string UnpackExtra(void** extra);
+
+// Finds the kernel of a launch, loads its code, and checks the shape. `work` has function, shape and cooperative, and
+// gets the kernel; its parameters are left to the caller, who knows their sizes from `info`. With the Guard held, as
+// all of the following.
+cudaError_t PrepareLaunch(const char* call, KernelWork* work, const device::KernelInfo** info);
+
+// Runs a kernel of a loaded image to its end; what it prints goes to stdout. Or keeps it, in a stream that is captured.
+cudaError_t RunKernel(const char* call, KernelWork work);
+// Runs it now, outside of streams.
+cudaError_t Perform(const char* call, const KernelWork& work, LaunchPlace place, device::LaunchReply* reply);
 
 // Threads of the largest block that the kernel can be launched with.
 int MostThreads(const device::KernelInfo& kernel);

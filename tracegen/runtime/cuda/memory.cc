@@ -4,10 +4,12 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tracegen/runtime/cuda/code_image.h"
 #include "tracegen/runtime/cuda/state.h"
+#include "tracegen/runtime/cuda/work.h"
 
 namespace heddle::cuda {
 namespace {
@@ -61,21 +63,25 @@ void Forget(uint64_t address) { Allocations().erase(address); }
 cudaError_t Free(const char* call, uint64_t address, MemoryKind kind) {
   auto found = Allocations().find(address);
   const auto fits = [&](MemoryKind of) {
-    return of == kind || (kind == MemoryKind::kDevice && of == MemoryKind::kManaged);
+    return of == kind || (kind == MemoryKind::kDevice && (of == MemoryKind::kManaged || of == MemoryKind::kGraph));
   };
   if (found == Allocations().end() || !fits(found->second.kind)) {
     return Fail(kind == MemoryKind::kHost ? cudaErrorInvalidValue : cudaErrorInvalidDevicePointer);
   }
   const uint64_t base = found->second.base;
+  const bool is_mapped = found->second.kind == MemoryKind::kGraph;
   Allocations().erase(found);
-  return Fail(call, DeviceClient::Get().Free(base));
+  return Fail(call, is_mapped ? DeviceClient::Get().Unmap(base) : DeviceClient::Get().Free(base));
 }
 
 void FreeAll() {
   // What the runtime itself has made (arrays, textures) stays: their handles do.
   std::vector<Allocation> all;
   for (const auto& [address, allocation] : Allocations()) {
-    if (allocation.kind == MemoryKind::kDevice || allocation.kind == MemoryKind::kManaged) all.push_back(allocation);
+    if (allocation.kind == MemoryKind::kDevice || allocation.kind == MemoryKind::kManaged ||
+        allocation.kind == MemoryKind::kGraph) {
+      all.push_back(allocation);
+    }
   }
   for (const Allocation& allocation : all) Free("cudaDeviceReset", allocation.address, allocation.kind);
 }
@@ -113,13 +119,9 @@ bool IsValidRange(uint64_t address, uint64_t bytes) {
   return CodeRegistry::Get().IsInVariable(address, bytes);
 }
 
-cudaError_t Copy(const char* call, Layout to, Layout from, Block block, cudaMemcpyKind kind, cudaStream_t handle,
-                 bool synchronous) {
-  if (cudaError_t error = ContextError(call); error != cudaSuccess) return Fail(error);
-  CUstream_st* stream = Timeline::Get().Find(handle);
-  if (stream == nullptr) return Fail(cudaErrorInvalidResourceHandle);
-  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return Fail(cudaErrorInvalidMemcpyDirection);
-  if (block.bytes == 0 || block.rows == 0 || block.slices == 0) return cudaSuccess;
+cudaError_t Perform(const char* call, const CopyWork& work, uint64_t stream, uint64_t* duration_ns) {
+  const auto& [to, from, block, kind] = work;
+  if (IsEmpty(block)) return cudaSuccess;
   const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
   const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
   if (!IsUsable(to, block, to_device) || !IsUsable(from, block, from_device)) {
@@ -141,25 +143,22 @@ cudaError_t Copy(const char* call, Layout to, Layout from, Block block, cudaMemc
     // The trace has one range per copy: for rows apart the one from the first to the last byte.
     const Layout& noted = into ? to : from;
     const device::Result result = DeviceClient::Get().NoteTransfer(direction, reinterpret_cast<uint64_t>(noted.start),
-                                                                   Span(noted, block), stream->id);
+                                                                   Span(noted, block), stream);
     if (!result.ok()) return Fail(call, result);
   }
-  Timeline::Get().Add(stream, Timeline::CopyNanoseconds(bytes, into && out_of));
-  if (synchronous) Timeline::Get().Synchronize(stream);
+  *duration_ns = Timeline::CopyNanoseconds(bytes, into && out_of);
   return cudaSuccess;
 }
 
-cudaError_t Fill(const char* call, Layout to, int value, int value_bytes, Block block, cudaStream_t handle) {
-  if (cudaError_t error = ContextError(call); error != cudaSuccess) return Fail(error);
-  CUstream_st* stream = Timeline::Get().Find(handle);
-  if (stream == nullptr) return Fail(cudaErrorInvalidResourceHandle);
-  if (block.bytes == 0 || block.rows == 0 || block.slices == 0) return cudaSuccess;
+cudaError_t Perform(const char* call, const FillWork& work, uint64_t stream, uint64_t* duration_ns) {
+  const auto& [to, value, value_bytes, block] = work;
+  if (IsEmpty(block)) return cudaSuccess;
   if (!IsUsable(to, block, true)) return Fail(cudaErrorInvalidValue);
   for (uint64_t slice = 0; slice < block.slices; ++slice) {
     for (uint64_t row = 0; row < block.rows; ++row) {
       char* start = static_cast<char*>(to.start) + slice * to.slice_bytes + row * to.pitch;
       if (value_bytes == 1) {
-        std::memset(start, value, block.bytes);
+        std::memset(start, static_cast<int>(value), block.bytes);
         continue;
       }
       for (uint64_t at = 0; at + value_bytes <= block.bytes; at += value_bytes) {
@@ -168,10 +167,44 @@ cudaError_t Fill(const char* call, Layout to, int value, int value_bytes, Block 
     }
   }
   const device::Result result = DeviceClient::Get().NoteTransfer(
-      TransferDirection::kFill, reinterpret_cast<uint64_t>(to.start), Span(to, block), stream->id);
+      TransferDirection::kFill, reinterpret_cast<uint64_t>(to.start), Span(to, block), stream);
   if (!result.ok()) return Fail(call, result);
-  Timeline::Get().Add(stream, Timeline::CopyNanoseconds(block.bytes * block.rows * block.slices, true));
+  *duration_ns = Timeline::CopyNanoseconds(block.bytes * block.rows * block.slices, true);
   return cudaSuccess;
+}
+
+namespace {
+
+template <typename Transfer>
+cudaError_t Submit(const char* call, Transfer work, cudaStream_t handle, bool synchronous) {
+  if (synchronous) {
+    if (cudaError_t error = CheckUnsafe(call); error != cudaSuccess) return error;
+  }
+  cudaError_t error = cudaSuccess;
+  CUstream_st* stream = Timeline::Get().Enter(handle, &error);
+  if (stream == nullptr) return Fail(error);
+  if (IsEmpty(work.block)) return cudaSuccess;
+  if (stream->recorder != nullptr) return Fail(stream->recorder->Add(stream, std::move(work)));
+  uint64_t duration_ns = 0;
+  if (error = Perform(call, work, stream->id, &duration_ns); error != cudaSuccess) return error;
+  Timeline::Get().Add(stream, duration_ns);
+  if (synchronous) Timeline::Get().Synchronize(stream);
+  return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t Copy(const char* call, Layout to, Layout from, Block block, cudaMemcpyKind kind, cudaStream_t stream,
+                 bool synchronous) {
+  if (cudaError_t error = ContextError(call); error != cudaSuccess) return Fail(error);
+  if (Timeline::Get().Find(stream) == nullptr) return Fail(cudaErrorInvalidResourceHandle);
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return Fail(cudaErrorInvalidMemcpyDirection);
+  return Submit(call, CopyWork{to, from, block, kind}, stream, synchronous);
+}
+
+cudaError_t Fill(const char* call, Layout to, int value, int value_bytes, Block block, cudaStream_t stream) {
+  if (cudaError_t error = ContextError(call); error != cudaSuccess) return Fail(error);
+  return Submit(call, FillWork{to, static_cast<unsigned int>(value), value_bytes, block}, stream, false);
 }
 
 }  // namespace heddle::cuda

@@ -9,7 +9,7 @@
 
 namespace heddle::cuda {
 
-enum class MemoryKind { kDevice, kHost, kManaged, kRegistered, kArray, kInternal, kVirtual };
+enum class MemoryKind { kDevice, kHost, kManaged, kRegistered, kArray, kInternal, kVirtual, kGraph };
 
 struct Allocation {
   uint64_t address = 0;
@@ -51,7 +51,27 @@ struct Layout {
   uint64_t slice_bytes = 0;
 };
 
-// Copies, tells the trace, and lets the device's time pass. `synchronous`: the host waits.
+struct CopyWork {
+  Layout to;
+  Layout from;
+  Block block;
+  cudaMemcpyKind kind = cudaMemcpyDefault;
+};
+struct FillWork {
+  Layout to;
+  unsigned int value = 0;
+  int value_bytes = 1;  // 1, 2 or 4; the lowest of `value`
+  Block block;
+};
+
+// Whether there is nothing to do.
+inline bool IsEmpty(const Block& block) { return block.bytes == 0 || block.rows == 0 || block.slices == 0; }
+
+// Copies or fills at once, and tells the trace. `stream`: its number. `duration_ns`: what the device takes for it.
+cudaError_t Perform(const char* call, const CopyWork& work, uint64_t stream, uint64_t* duration_ns);
+cudaError_t Perform(const char* call, const FillWork& work, uint64_t stream, uint64_t* duration_ns);
+
+// The same as work of a stream, which may be captured. `synchronous`: the host waits.
 cudaError_t Copy(const char* call, Layout to, Layout from, Block block, cudaMemcpyKind kind, cudaStream_t stream,
                  bool synchronous);
 cudaError_t Fill(const char* call, Layout to, int value, int value_bytes, Block block, cudaStream_t stream);

@@ -1,6 +1,7 @@
 // Streams and events of the API.
 #include "tracegen/runtime/cuda/state.h"
 #include "tracegen/runtime/cuda/timeline.h"
+#include "tracegen/runtime/cuda/work.h"
 
 using heddle::cuda::ContextError;
 using heddle::cuda::Fail;
@@ -12,9 +13,25 @@ namespace {
 // All work is done when it is submitted; what is left of waiting is the device's time.
 cudaError_t WaitFor(const char* call, cudaStream_t handle) {
   const Guard guard;
-  CUstream_st* stream = Timeline::Get().Find(handle);
-  if (stream == nullptr) return Fail(cudaErrorInvalidResourceHandle);
+  cudaError_t error = cudaSuccess;
+  CUstream_st* stream = Timeline::Get().Enter(handle, &error);
+  if (stream == nullptr) return Fail(error);
+  if (stream->recorder != nullptr) {
+    stream->recorder->Invalidate();
+    return Fail(cudaErrorStreamCaptureUnsupported);
+  }
   Timeline::Get().Synchronize(stream);
+  return ContextError(call);
+}
+
+// Of an event whose last record is a node of a graph nothing can be asked.
+cudaError_t AskEvent(const char* call, cudaEvent_t event) {
+  if (!Timeline::Get().IsEvent(event)) return Fail(cudaErrorInvalidResourceHandle);
+  if (event->recorder != nullptr) {
+    event->recorder->Invalidate();
+    return Fail(cudaErrorCapturedEvent);
+  }
+  if (cudaError_t error = heddle::cuda::CheckUnsafe(call); error != cudaSuccess) return error;
   return ContextError(call);
 }
 
@@ -112,10 +129,17 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return Timeline::Get().DeleteStream(stream) ? cudaSuccess : Fail(cudaErrorInvalidResourceHandle);
 }
 
-cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned int) {
+cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned int flags) {
   const Guard guard;
-  CUstream_st* stream = Timeline::Get().Find(handle);
-  if (stream == nullptr || !Timeline::Get().IsEvent(event)) return Fail(cudaErrorInvalidResourceHandle);
+  if (!Timeline::Get().IsEvent(event)) return Fail(cudaErrorInvalidResourceHandle);
+  cudaError_t error = cudaSuccess;
+  CUstream_st* stream = Timeline::Get().Enter(handle, &error);
+  if (stream == nullptr) return Fail(error);
+  if (flags == cudaEventWaitExternal && stream->recorder != nullptr) {
+    return Fail(stream->recorder->Add(stream, heddle::cuda::WaitWork{event}));
+  }
+  if (stream->recorder != nullptr) return Fail(stream->recorder->Join(stream, event));
+  if (event->recorder != nullptr) return Fail(event->recorder->Join(stream, event));
   Timeline::Get().Wait(stream, event);
   return cudaSuccess;
 }
@@ -123,13 +147,20 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned int flags) {
   if (callback == nullptr || flags != 0) return Fail(cudaErrorInvalidValue);
   const cudaError_t status = WaitFor("cudaStreamAddCallback", stream);
-  if (status == cudaErrorInvalidResourceHandle) return status;
+  if (status == cudaErrorInvalidResourceHandle || status == cudaErrorStreamCaptureUnsupported) return status;
   callback(stream, status, data);
   return cudaSuccess;
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   if (function == nullptr) return Fail(cudaErrorInvalidValue);
+  {
+    const Guard guard;
+    CUstream_st* captured = Timeline::Get().Find(stream);
+    if (captured != nullptr && captured->recorder != nullptr) {
+      return Fail(captured->recorder->Add(captured, heddle::cuda::HostWork{function, data}));
+    }
+  }
   if (cudaError_t status = WaitFor("cudaLaunchHostFunc", stream); status != cudaSuccess) return status;
   function(data);
   return cudaSuccess;
@@ -153,27 +184,32 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
   return cudaSuccess;
 }
 
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  return cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
+}
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t handle, unsigned int flags) {
   const Guard guard;
-  CUstream_st* stream = Timeline::Get().Find(handle);
-  if (stream == nullptr || !Timeline::Get().IsEvent(event)) return Fail(cudaErrorInvalidResourceHandle);
+  if (!Timeline::Get().IsEvent(event)) return Fail(cudaErrorInvalidResourceHandle);
+  cudaError_t error = cudaSuccess;
+  CUstream_st* stream = Timeline::Get().Enter(handle, &error);
+  if (stream == nullptr) return Fail(error);
+  if (stream->recorder != nullptr) {
+    if (flags != cudaEventRecordExternal) return Fail(stream->recorder->Record(stream, event));
+    return Fail(stream->recorder->Add(stream, heddle::cuda::RecordWork{event}));
+  }
   Timeline::Get().Record(event, stream);
   return ContextError("cudaEventRecord");
 }
 
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int) {
-  return cudaEventRecord(event, stream);
-}
-
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   const Guard guard;
-  return Timeline::Get().IsEvent(event) ? cudaSuccess : Fail(cudaErrorInvalidResourceHandle);
+  return AskEvent("cudaEventQuery", event);
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   const Guard guard;
-  if (!Timeline::Get().IsEvent(event)) return Fail(cudaErrorInvalidResourceHandle);
-  return ContextError("cudaEventSynchronize");
+  return AskEvent("cudaEventSynchronize", event);
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
@@ -188,6 +224,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
       ((start->flags | end->flags) & cudaEventDisableTiming) != 0) {
     return Fail(cudaErrorInvalidResourceHandle);
   }
+  if (start->recorder != nullptr || end->recorder != nullptr) return Fail(cudaErrorCapturedEvent);
   *milliseconds = static_cast<float>((static_cast<double>(end->time_ns) - static_cast<double>(start->time_ns)) * 1e-6);
   return cudaSuccess;
 }

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "tracegen/runtime/cuda/work.h"
+
 namespace heddle::cuda {
 namespace {
 
@@ -40,6 +42,7 @@ CUstream_st* Timeline::NewStream(unsigned int flags, int priority) {
 
 bool Timeline::DeleteStream(CUstream_st* stream) {
   if (streams_.erase(stream) == 0) return false;
+  if (stream->recorder != nullptr) stream->recorder->Forget(stream);
   // What was in it still comes before later work of the default stream.
   default_stream_.ready_ns = std::max(default_stream_.ready_ns, stream->ready_ns);
   delete stream;
@@ -64,6 +67,20 @@ CUstream_st* Timeline::Find(cudaStream_t handle) {
   return streams_.count(handle) != 0 ? handle : nullptr;
 }
 
+CUstream_st* Timeline::Enter(cudaStream_t handle, cudaError_t* error) {
+  *error = cudaErrorInvalidResourceHandle;
+  CUstream_st* stream = Find(handle);
+  if (stream != &default_stream_) return stream;
+  bool waits = false;
+  for (const CUstream_st* other : streams_) {
+    if (other->recorder == nullptr || !Blocks(*other)) continue;
+    other->recorder->Invalidate();
+    waits = true;
+  }
+  *error = cudaErrorStreamCaptureImplicit;
+  return waits ? nullptr : stream;
+}
+
 uint64_t Timeline::Start(CUstream_st* stream) {
   host_ns_ += kSubmitNanoseconds;
   uint64_t start = std::max(stream->ready_ns, host_ns_);
@@ -83,8 +100,9 @@ std::vector<uint64_t> Timeline::Dependencies(CUstream_st* stream) {
   std::vector<uint64_t> launches = std::move(stream->dependencies);
   stream->dependencies.clear();
   const auto add = [&](const CUstream_st& other) {
-    if (other.last_launch != 0) launches.push_back(other.last_launch - 1);
+    launches.insert(launches.end(), other.last_launches.begin(), other.last_launches.end());
   };
+  add(*stream);
   if (stream == &default_stream_) {
     for (const CUstream_st* other : streams_) {
       if (Blocks(*other)) add(*other);
@@ -99,20 +117,31 @@ std::vector<uint64_t> Timeline::Dependencies(CUstream_st* stream) {
 
 void Timeline::AddLaunch(CUstream_st* stream, uint64_t launch, uint64_t duration_ns) {
   Add(stream, duration_ns);
-  stream->last_launch = launch + 1;
+  stream->last_launches = {launch};
+}
+
+void Timeline::Finish(CUstream_st* stream, uint64_t end_ns, std::vector<uint64_t> last_launches) {
+  stream->ready_ns = std::max(stream->ready_ns, end_ns);
+  stream->last_launches = std::move(last_launches);
+}
+
+void Timeline::RecordAt(CUevent_st* event, uint64_t time_ns, std::vector<uint64_t> last_launches, uint64_t stream) {
+  event->recorded = true;
+  event->time_ns = time_ns;
+  event->last_launches = std::move(last_launches);
+  event->stream = stream;
+  event->recorder = nullptr;
 }
 
 void Timeline::Record(CUevent_st* event, CUstream_st* stream) {
-  event->recorded = true;
-  event->time_ns = Start(stream);
-  event->last_launch = stream->last_launch;
-  event->stream = stream->id;
+  RecordAt(event, Start(stream), stream->last_launches, stream->id);
 }
 
 void Timeline::Wait(CUstream_st* stream, const CUevent_st* event) {
   if (!event->recorded) return;
   stream->ready_ns = std::max(stream->ready_ns, event->time_ns);
-  if (event->last_launch != 0 && event->stream != stream->id) stream->dependencies.push_back(event->last_launch - 1);
+  if (event->stream == stream->id) return;
+  stream->dependencies.insert(stream->dependencies.end(), event->last_launches.begin(), event->last_launches.end());
 }
 
 void Timeline::Synchronize(CUstream_st* stream) { host_ns_ = std::max(host_ns_, stream->ready_ns); }

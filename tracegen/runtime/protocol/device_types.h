@@ -150,6 +150,7 @@ struct LaunchRequest {
   // Launches (LaunchReply::launch) of other streams that must have ended before: waits for events, the legacy default
   // stream.
   std::vector<uint64_t> dependencies;
+  uint32_t graph = 0;  // number of the launch of a graph that it is a part of, from 1; 0 = none
   // Parameter memory, KernelInfo::parameter_bytes long. For a __local argument (kSharedPointer) it holds the offset in
   // dynamic shared memory, in bytes; the device makes it an address.
   std::string parameters;

@@ -18,7 +18,7 @@
 
 namespace heddle::device {
 
-inline constexpr uint32_t kProtocolVersion = 3;
+inline constexpr uint32_t kProtocolVersion = 4;
 inline constexpr int kDeviceDescriptor = 3;  // the device process's end of the socket
 
 enum class MessageKind : uint16_t {
@@ -190,7 +190,7 @@ void Fields(Archive& archive, typename Archive::template Field<SourceHeader>& va
 template <typename Archive>
 void Fields(Archive& archive, typename Archive::template Field<LaunchRequest>& value) {
   archive(value.module, value.kernel, value.grid, value.block, value.dynamic_shared_bytes, value.stream,
-          value.dependencies, value.parameters, value.global_offset, value.work_dimensions);
+          value.dependencies, value.graph, value.parameters, value.global_offset, value.work_dimensions);
 }
 template <typename Archive>
 void Fields(Archive& archive, typename Archive::template Field<LaunchReply>& value) {

@@ -63,7 +63,6 @@ const char* cudaGetErrorString(cudaError_t error);
 
 // Streams and events.
 typedef void(CUDART_CB* cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void* data);
-typedef void(CUDART_CB* cudaHostFn_t)(void* data);
 cudaError_t cudaStreamCreate(cudaStream_t* stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int flags);
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flags, int priority);
@@ -249,6 +248,7 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_b
 #endif
 #undef HEDDLE_DEFAULT
 
+#include "heddle_cuda_graph.h"
 #include "heddle_cuda_graphics.h"
 
 #endif  // __CUDA_RUNTIME_API_H__

@@ -36,7 +36,9 @@ typedef enum cudaError cudaError_t;
 #define cudaEventDisableTiming 0x02
 #define cudaEventInterprocess 0x04
 #define cudaEventRecordDefault 0x00
+#define cudaEventRecordExternal 0x01
 #define cudaEventWaitDefault 0x00
+#define cudaEventWaitExternal 0x01
 #define cudaDeviceScheduleAuto 0x00
 #define cudaDeviceScheduleSpin 0x01
 #define cudaDeviceScheduleYield 0x02
@@ -64,6 +66,7 @@ typedef struct CUevent_st* cudaEvent_t;
 typedef struct CUfunc_st* cudaFunction_t;
 typedef struct CUkern_st* cudaKernel_t;
 typedef struct CUlib_st* cudaLibrary_t;
+typedef void(CUDART_CB* cudaHostFn_t)(void* data);
 
 // Options of libraries have the numbers of CUjit_option and CUlibraryOption.
 enum cudaJitOption {

@@ -44,7 +44,12 @@ CUresult LaunchFunction(const char* call, Kernel* function, const LaunchShape& s
     return CUDA_ERROR_INVALID_VALUE;
   }
   parameters.resize(wanted);
-  const CUresult result = Result(RunKernel(call, *function->image, function->name, shape, std::move(parameters)));
+  KernelWork work;
+  work.kernel = function;
+  work.function = function;
+  work.shape = shape;
+  work.parameters = std::move(parameters);
+  const CUresult result = Result(RunKernel(call, std::move(work)));
   // That a kernel has failed is told, as by a device, when the program waits for it, and by every later call.
   return device::DeviceClient::Get().StickyError().ok() ? result : CUDA_SUCCESS;
 }
@@ -169,14 +174,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int g
   if (parameters != nullptr) {
     bytes = heddle::cuda::PackArguments(*kernel->image->FindKernel(kernel->name), parameters);
   } else if (extra != nullptr) {
-    // Pairs of a name and a value: the buffer and its size.
-    const void* buffer = nullptr;
-    size_t size = 0;
-    for (void** pair = extra; *pair != CU_LAUNCH_PARAM_END; pair += 2) {
-      if (pair[0] == CU_LAUNCH_PARAM_BUFFER_POINTER) buffer = pair[1];
-      if (pair[0] == CU_LAUNCH_PARAM_BUFFER_SIZE) size = *static_cast<size_t*>(pair[1]);
-    }
-    if (buffer != nullptr) bytes.assign(static_cast<const char*>(buffer), size);
+    bytes = heddle::cuda::UnpackExtra(extra);
   }
   const LaunchShape shape = {dim3(grid_x, grid_y, grid_z), dim3(block_x, block_y, block_z), shared_bytes, stream};
   return heddle::cuda::LaunchFunction("cuLaunchKernel", kernel, shape, std::move(bytes));
