@@ -299,6 +299,7 @@ Result Device::Prepare(const device::LaunchRequest& request, PreparedLaunch* lau
 
 absl::Status Device::BeginRecord(const device::LaunchRequest& request, const PreparedLaunch& launch) {
   LoadedKernel& kernel = *launch.kernel;
+  if (request.graph != 0) HEDDLE_RETURN_IF_ERROR(recording_->AllowGraphs());
   if (!kernel.number.has_value()) {
     HEDDLE_ASSIGN_OR_RETURN(uint32_t number, recording_->AddKernel(kernel.unit.program, launch.module->Facts(kernel)));
     kernel.number = number;

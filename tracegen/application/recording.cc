@@ -143,6 +143,12 @@ absl::Status Recording::EnsureHeader(const CodeFacts& facts) {
   return absl::OkStatus();
 }
 
+absl::Status Recording::AllowGraphs() {
+  if (!error_.ok() || header_.minor() >= kGraphMinorVersion) return error_;
+  header_.set_minor(kGraphMinorVersion);
+  return writer_ == nullptr ? absl::OkStatus() : Break(ExtendHeader());
+}
+
 absl::StatusOr<uint32_t> Recording::AddKernel(trace::v1::KernelProgram kernel, const CodeFacts& facts) {
   if (!error_.ok()) return error_;
   if (const uint32_t minor = trace::MinorVersionOf(kernel);
@@ -174,10 +180,6 @@ absl::Status Recording::BeginLaunch(const std::string& kernel_name, const Launch
   launch.set_recorded(plan.recorded);
   if (plan.recorded && plan.selection.rule() != trace::v1::BlockSelection::ALL) {
     *launch.mutable_selection() = plan.selection;
-  }
-  if (launch.graph() != 0 && header_.minor() < kGraphMinorVersion) {
-    header_.set_minor(kGraphMinorVersion);
-    if (absl::Status status = ExtendHeader(); !status.ok()) return Break(std::move(status));
   }
   if (absl::Status status = writer_->BeginLaunch(std::move(launch)); !status.ok()) return Break(std::move(status));
   in_launch_ = plan.recorded;
