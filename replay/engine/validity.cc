@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
@@ -284,6 +286,26 @@ void AddGuards(const std::map<std::string, KernelValidity>& kernels, std::vector
   }
 }
 
+// Kernels of closed libraries are other code on a device.
+void AddStandIns(const std::vector<const trace::LaunchView*>& launches, std::vector<std::string>& notes) {
+  constexpr size_t kMostNamed = 5;
+  std::set<std::string> functions;
+  uint64_t number = 0;
+  for (const trace::LaunchView* launch : launches) {
+    const std::string& function = launch->program->proto().stand_in_for();
+    if (function.empty()) continue;
+    functions.insert(function);
+    ++number;
+  }
+  if (number == 0) return;
+  std::vector<std::string> named(functions.begin(), functions.end());
+  const size_t more = named.size() - std::min(named.size(), kMostNamed);
+  named.resize(named.size() - more);
+  notes.push_back(absl::StrCat(number, number == 1 ? " launch runs a stand-in" : " launches run stand-ins", " for ",
+                               absl::StrJoin(named, ", "), more == 0 ? "" : absl::StrCat(" and ", more, " more"),
+                               ": the library's own kernels are closed, and do the work in other ways"));
+}
+
 // What the trace says about its own end. An annotation has a line for everything that is missing; the first one tells
 // why, `heddle trace info` prints them all.
 void AddEarlyEnd(const trace::TraceReader& reader, std::vector<std::string>& notes) {
@@ -315,6 +337,7 @@ std::vector<std::string> ValidityNotes(const trace::TraceReader& reader,
   AddWarpWaits(kernels, notes);
   AddOutsideReads(kernels, notes);
   AddGuards(kernels, notes);
+  AddStandIns(launches, notes);
   uint64_t unrecorded = 0;
   for (const trace::LaunchView& launch : reader.launches()) unrecorded += !launch.launch.recorded();
   if (unrecorded != 0) {

@@ -300,12 +300,15 @@ Result Device::Prepare(const device::LaunchRequest& request, PreparedLaunch* lau
 absl::Status Device::BeginRecord(const device::LaunchRequest& request, const PreparedLaunch& launch) {
   LoadedKernel& kernel = *launch.kernel;
   if (request.graph != 0) HEDDLE_RETURN_IF_ERROR(recording_->AllowGraphs());
-  if (!kernel.number.has_value()) {
-    HEDDLE_ASSIGN_OR_RETURN(uint32_t number, recording_->AddKernel(kernel.unit.program, launch.module->Facts(kernel)));
-    kernel.number = number;
+  auto number = kernel.numbers.find(request.stand_in_for);
+  if (number == kernel.numbers.end()) {
+    trace::v1::KernelProgram program = kernel.unit.program;
+    program.set_stand_in_for(request.stand_in_for);
+    HEDDLE_ASSIGN_OR_RETURN(uint32_t added, recording_->AddKernel(std::move(program), launch.module->Facts(kernel)));
+    number = kernel.numbers.emplace(request.stand_in_for, added).first;
   }
   trace::v1::Launch record = conductor_->Describe(launch.AnyCode().kernel, launch.geometry);
-  record.set_program(*kernel.number);
+  record.set_program(number->second);
   record.set_stream(StreamNumber(request.stream));
   if (request.graph != 0) record.set_graph(request.graph);
   std::set<uint64_t> dependencies(request.dependencies.begin(), request.dependencies.end());

@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +28,8 @@ struct LoadedKernel {
   KernelUnit unit;
   KernelCode recorded;  // made by LoadedModule::Code, code is null before
   KernelCode native;
-  std::optional<uint32_t> number;           // in the trace, once it is there
+  // In the trace, once it is there: by the function of a closed library that a launch stands for.
+  std::map<std::string, uint32_t> numbers;
   std::unique_ptr<trace::Program> program;  // `unit.program`, once the kernel is recorded
 };
 

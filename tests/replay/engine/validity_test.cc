@@ -42,6 +42,7 @@ class ValidityTest : public ::testing::Test {
                                           .Build();
     kernel.mutable_instruction(2)->set_source_line(41);
     kernel.mutable_instruction(3)->set_source_line(42);
+    kernel.set_stand_in_for(stand_in_for_);
     ASSERT_TRUE((*writer)->AddProgram(kernel).ok());
     trace::v1::Launch launch = trace::testing::MakeLaunch(0, 2, kThreads);
     if (recorded_blocks < 2) {
@@ -88,6 +89,7 @@ class ValidityTest : public ::testing::Test {
     return {result->note().begin(), result->note().end()};
   }
 
+  std::string stand_in_for_;  // of the kernel
   trace::testing::TemporaryFile file_{"validity.htrace"};
   std::unique_ptr<trace::TraceReader> reader_;
 };
@@ -102,6 +104,17 @@ Certificate Certified(uint32_t runs) {
 TEST_F(ValidityTest, ATraceWithoutCertificateSaysSo) {
   Write({});
   EXPECT_THAT(Notes(), ElementsAre(HasSubstr("not certified")));
+}
+
+TEST_F(ValidityTest, StandInsAreTold) {
+  stand_in_for_ = "cublasSgemm";
+  Write({});
+  EXPECT_THAT(Notes(), ElementsAre(HasSubstr("1 launch runs a stand-in for cublasSgemm:"), HasSubstr("certified")));
+  const auto result = Run("pdom");
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->launch(0).code(), "stand-in for cublasSgemm");
+  Write({}, /*recorded_blocks=*/2, /*launches=*/3);
+  EXPECT_THAT(Notes(), ElementsAre(HasSubstr("3 launches run stand-ins for cublasSgemm:"), HasSubstr("certified")));
 }
 
 TEST_F(ValidityTest, LaunchesInPartAreToldOncePerKernel) {

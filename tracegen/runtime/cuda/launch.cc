@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tracegen/runtime/client/stand_in.h"
 #include "tracegen/runtime/cuda/device_model.h"
 #include "tracegen/runtime/cuda/state.h"
 #include "tracegen/runtime/cuda/textures.h"
@@ -76,6 +77,7 @@ cudaError_t Perform(const char* call, const KernelWork& work, LaunchPlace place,
   request.stream = place.stream;
   request.dependencies = std::move(place.dependencies);
   request.graph = place.graph;
+  request.stand_in_for = device::StandInFunction();
   CodeRegistry::Get().PushManaged();
   RefreshTextureReferences();
   const device::Result result = device::DeviceClient::Get().Launch(request, reply);

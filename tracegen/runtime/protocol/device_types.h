@@ -157,6 +157,8 @@ struct LaunchRequest {
   // OpenCL only.
   uint64_t global_offset[3] = {0, 0, 0};
   uint32_t work_dimensions = 0;  // 0 = CUDA
+  // The function of a closed library that the kernel stands for, such as "cublasSgemm"; empty = the program's own code.
+  std::string stand_in_for;
 };
 
 struct LaunchReply {

@@ -190,7 +190,8 @@ void Fields(Archive& archive, typename Archive::template Field<SourceHeader>& va
 template <typename Archive>
 void Fields(Archive& archive, typename Archive::template Field<LaunchRequest>& value) {
   archive(value.module, value.kernel, value.grid, value.block, value.dynamic_shared_bytes, value.stream,
-          value.dependencies, value.graph, value.parameters, value.global_offset, value.work_dimensions);
+          value.dependencies, value.graph, value.parameters, value.global_offset, value.work_dimensions,
+          value.stand_in_for);
 }
 template <typename Archive>
 void Fields(Archive& archive, typename Archive::template Field<LaunchReply>& value) {

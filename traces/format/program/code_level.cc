@@ -7,10 +7,12 @@
 #include "traces/format/program/operands.h"
 
 namespace heddle::trace {
-
 std::string CodeInWords(const v1::KernelProgram& program) {
-  if (program.level() == v1::LEVEL_PTX_COMPILED) return "";
-  std::string text = program.level() == v1::LEVEL_MACHINE ? "machine code" : "PTX";
+  const std::string stand_in =
+      program.stand_in_for().empty() ? "" : absl::StrCat("stand-in for ", program.stand_in_for());
+  if (program.level() == v1::LEVEL_PTX_COMPILED) return stand_in;
+  std::string text = stand_in.empty() ? "" : stand_in + ", ";
+  absl::StrAppend(&text, program.level() == v1::LEVEL_MACHINE ? "machine code" : "PTX");
   if (!program.isa_version().empty()) absl::StrAppend(&text, " ", program.isa_version());
   if (!program.producer().empty()) absl::StrAppend(&text, " by ", program.producer());
   if (!program.target().empty()) absl::StrAppend(&text, " for ", program.target());

@@ -154,9 +154,15 @@ TEST(CodeLevel, IsToldInWords) {
   EXPECT_EQ(CodeInWords(program), "PTX 9.0 by NVVM 13.0 for sm_80");
   EXPECT_EQ(MinorVersionOf(program), kGivenCodeMinorVersion);
   EXPECT_EQ(MinorVersionOf(GuardedStore()), kGivenCodeMinorVersion);
+  program.set_stand_in_for("cublasSgemm");
+  EXPECT_EQ(CodeInWords(program), "stand-in for cublasSgemm, PTX 9.0 by NVVM 13.0 for sm_80");
   program = Diamond();
   program.mutable_function(0)->set_register_bits("\x20\x20");
   EXPECT_EQ(MinorVersionOf(program), kGivenCodeMinorVersion);
+  program = Diamond();
+  program.set_stand_in_for("cublasSgemm");
+  EXPECT_EQ(CodeInWords(program), "stand-in for cublasSgemm");
+  EXPECT_EQ(MinorVersionOf(program), 8u);
 }
 
 TEST(Calls, RecursionWithoutADecisionIsRefused) {
