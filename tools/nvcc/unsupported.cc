@@ -9,8 +9,10 @@ namespace heddle::nvcc {
 namespace {
 
 // Libraries of a toolkit that have neither headers nor code here.
-constexpr std::string_view kLibraries[] = {"cublas", "cufft",   "curand", "cusparse", "cusolver", "cudnn",
-                                           "nccl",   "nvgraph", "nvjpeg", "nvml",     "npp",      "cutlass"};
+constexpr std::string_view kLibraries[] = {"cusparse", "cusolver", "cudnn", "nccl",   "nvgraph",
+                                           "nvjpeg",   "nvml",     "npp",   "cutlass"};
+// Libraries of which a few functions have stand-ins (tracegen/runtime/libraries), and what their functions begin with.
+constexpr std::string_view kStandIns[] = {"cublas", "curand", "cufft"};
 // Libraries of headers alone, which compile where they are installed.
 constexpr std::string_view kHeaderLibraries[] = {"thrust", "cub"};
 
@@ -129,6 +131,11 @@ std::string MissingLibrary(std::string_view line, const FindHeader& find) {
   if (!library.empty() && inclusion != Inclusion::kNone) {
     return "the library " + std::string(library) +
            " is not supported: heddle-nvcc has the CUDA runtime and driver API, and no libraries on top";
+  }
+  for (const std::string_view library : kStandIns) {
+    if (!is_of(library, quoted) || inclusion != Inclusion::kMissing) continue;
+    return "the header " + header + " of the library " + std::string(library) +
+           " is not supported: a few functions of this library have stand-ins, which other headers declare";
   }
   for (const std::string_view library : kHeaderLibraries) {
     if (!is_of(library, quoted) || inclusion != Inclusion::kMissing) continue;

@@ -58,36 +58,37 @@ class Refusals(unittest.TestCase):
 
     def test_libraries_of_the_toolkit(self):
         self.refused_by_compiler(
-            "#include <cublas_v2.h>\nint main() {}\n", "heddle-nvcc: x.cu:1: the library cublas is not supported"
+            "#include <cusparse.h>\nint main() {}\n", "heddle-nvcc: x.cu:1: the library cusparse is not supported"
         )
         self.refused_by_compiler(
             "\n#include <cuda/atomic>\nint main() {}\n", "heddle-nvcc: x.cu:2: the library libcu++ is not supported"
         )
         self.refused_by_compiler(
-            "#include <curand_kernel.h>\nint main() {}\n", "heddle-nvcc: x.cu:1: the library curand is not supported"
+            "#include <cublasXt.h>\nint main() {}\n",
+            "heddle-nvcc: x.cu:1: the header cublasXt.h of the library cublas is not supported",
         )
 
     def test_a_library_that_a_header_of_the_program_includes(self):
         said = self.refused_by_compiler(
             '#include "common.h"\nint main() {}\n',
-            "heddle-nvcc: common.h:3: the library cublas is not supported",
-            common='// cuBLAS\n#include "other.h"\n#include <cublas_v2.h>\n#ifdef WITH_CUDNN\n#include <cudnn.h>\n#endif\n',
+            "heddle-nvcc: common.h:3: the library cusparse is not supported",
+            common='// cuSPARSE\n#include "other.h"\n#include <cusparse.h>\n#ifdef WITH_CUDNN\n#include <cudnn.h>\n#endif\n',
             other="#include <vector>\n",
         )
         self.assertNotIn("cudnn", said)  # the preprocessor leaves it out
 
     def test_libraries_that_only_host_code_includes(self):
         said = self.refused_by_compiler(
-            "#ifndef __CUDA_ARCH__\n#include <cufft.h>\n#endif\nint main() {}\n",
-            "heddle-nvcc: x.cu:2: the library cufft is not supported",
+            "#ifndef __CUDA_ARCH__\n#include <cusolverDn.h>\n#endif\nint main() {}\n",
+            "heddle-nvcc: x.cu:2: the library cusolver is not supported",
         )
         self.assertEqual(said.count("the library"), 1)
-        (self.work / "y.cpp").write_text('#include <vector>\n#include "fft.h"\nint main() {}\n')
+        (self.work / "y.cpp").write_text('#include <vector>\n#include "solver.h"\nint main() {}\n')
         self.refused_by_compiler(
             "int main() {}\n",
-            "heddle-nvcc: fft.h:1: the library cufft is not supported",
+            "heddle-nvcc: solver.h:1: the library cusolver is not supported",
             options=("y.cpp",),
-            fft="#include <cufft.h>\n",
+            solver="#include <cusolverDn.h>\n",
         )
 
     def test_headers_of_the_toolkit(self):

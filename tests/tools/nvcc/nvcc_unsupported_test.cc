@@ -23,11 +23,16 @@ TEST(NvccSource, UnsupportedConstructsAreNamedWithTheirLine) {
   const FindHeader only_cub = [](const std::string& header) {
     return header == "cub/cub.cuh" ? Inclusion::kFound : Inclusion::kMissing;
   };
+  const FindHeader only_v2 = [](const std::string& header) {
+    return header == "cublas_v2.h" ? Inclusion::kFound : Inclusion::kMissing;
+  };
   EXPECT_THAT(DescribeUnsupported("a.cu", "#include <stdio.h>\n# include <thrust/sort.h>\n#include \"cub/cub.cuh\"\n",
                                   only_cub),
               ElementsAre(HasSubstr("a.cu:2: the library thrust is not installed")));
-  EXPECT_THAT(DescribeUnsupported("a.cu", "#include <cublas_v2.h>", all),
-              ElementsAre(HasSubstr("a.cu:1: the library cublas is not supported")));
+  EXPECT_THAT(DescribeUnsupported("a.cu", "#include <cusparse.h>", all),
+              ElementsAre(HasSubstr("a.cu:1: the library cusparse is not supported")));
+  EXPECT_THAT(DescribeUnsupported("a.cu", "#include <cublas_v2.h>\n#include <cublasXt.h>", only_v2),
+              ElementsAre(HasSubstr("a.cu:2: the header cublasXt.h of the library cublas is not supported")));
   EXPECT_THAT(
       DescribeUnsupported("a.cu", "#include <cuda_runtime.h>\n#include <cuda/barrier>\n#include <cuda/atomic>", all),
       ElementsAre(HasSubstr("a.cu:3: the library libcu++ is not supported")));
@@ -55,11 +60,11 @@ TEST(NvccSource, WhatIsSupportedIsNotNamed) {
 TEST(NvccSource, OnlyIncludesThatTheCompilerReads) {
   // As the compiler found them: one library is there, one is left out by the preprocessor, the others are not there.
   const FindHeader find = [](const std::string& header) {
-    if (header == "cufft.h") return Inclusion::kFound;
+    if (header == "cusolver.h") return Inclusion::kFound;
     return header == "cudnn.h" ? Inclusion::kNone : Inclusion::kMissing;
   };
-  EXPECT_THAT(DescribeUnsupported("a.h", "#include <cufft.h>\n#include <cudnn.h>\n#include \"cublas_v2.h\"\n", find),
-              ElementsAre(HasSubstr("a.h:1: the library cufft"), HasSubstr("a.h:3: the library cublas")));
+  EXPECT_THAT(DescribeUnsupported("a.h", "#include <cusolver.h>\n#include <cudnn.h>\n#include \"cusparse.h\"\n", find),
+              ElementsAre(HasSubstr("a.h:1: the library cusolver"), HasSubstr("a.h:3: the library cusparse")));
   EXPECT_THAT(DescribeUnsupported("a.h", "#include <cuda_fp6.h>\n", find),
               ElementsAre(HasSubstr("a.h:1: 6-bit floating-point numbers")));
   const FindHeader found = [](const std::string&) { return Inclusion::kFound; };
