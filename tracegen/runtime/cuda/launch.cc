@@ -39,6 +39,7 @@ cudaError_t RunKernel(const char* call, KernelWork work) {
   cudaError_t error = cudaSuccess;
   CUstream_st* stream = Timeline::Get().Enter(work.shape.stream, &error);
   if (stream == nullptr) return Fail(error);
+  work.stand_in_for = device::StandInFunction();
   if (stream->recorder != nullptr) return Fail(stream->recorder->Add(stream, std::move(work)));
   device::LaunchReply reply;
   error = Perform(call, work, {stream->id, Timeline::Get().Dependencies(stream), 0}, &reply);
@@ -77,7 +78,7 @@ cudaError_t Perform(const char* call, const KernelWork& work, LaunchPlace place,
   request.stream = place.stream;
   request.dependencies = std::move(place.dependencies);
   request.graph = place.graph;
-  request.stand_in_for = device::StandInFunction();
+  request.stand_in_for = work.stand_in_for;
   CodeRegistry::Get().PushManaged();
   RefreshTextureReferences();
   const device::Result result = device::DeviceClient::Get().Launch(request, reply);

@@ -34,6 +34,7 @@ struct KernelWork {
   std::string parameters;  // KernelInfo::parameter_bytes long
   bool cooperative = false;
   int priority = 0;
+  const char* stand_in_for = "";  // the function of a closed library that launches it; empty: the program does
 };
 
 // Where a launch stands among others: the number of its stream, the launches that it waits for, and of which launch of
