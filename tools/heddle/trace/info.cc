@@ -306,6 +306,29 @@ std::string Sizes(const TraceReader& reader, const TraceInfo& info) {
   return absl::StrCat("\nSize of the chunks, compressed\n", table.Text(2));
 }
 
+// Copies, barriers with roles and matrices, by kernel and instruction; nothing if there are none.
+std::string Collectives(const TraceReader& reader, const TraceInfo& info) {
+  std::map<uint32_t, std::map<trace::Pc, uint64_t>> runs;  // by program
+  for (size_t i = 0; i < info.launches.size(); ++i) {
+    for (const auto& [pc, times] : info.launches[i].collectives) {
+      runs[reader.launches()[i].program->id()][pc] += times;
+    }
+  }
+  if (runs.empty()) return "";
+  Table table({{"kernel", kLeft}, {"instruction", kLeft}, {"source", kLeft}, {"run by threads"}, {"bytes copied"}});
+  for (const auto& [id, instructions] : runs) {
+    const trace::Program& program = reader.programs()[id];
+    for (const auto& [pc, times] : instructions) {
+      const trace::v1::Instruction& instruction = program.instruction(pc);
+      const bool copies = instruction.async().role() == trace::v1::Async::COPY;
+      table.AddRow({trace::ShortKernelName(program.name()), instruction.mnemonic(),
+                    SourcePlace(reader.header(), instruction), WithThousands(times),
+                    copies ? WithThousands(times * instruction.operand(1).bytes()) : "-"});
+    }
+  }
+  return absl::StrCat("\nCollective and asynchronous instructions\n", table.Text(2));
+}
+
 // Everything but JSON. Few launches are listed; of many, kernels are summed up unless each launch is asked for.
 std::string InfoText(const std::string& path, const TraceReader& reader, const TraceInfo& info,
                      const std::vector<WriterPair>& writers, bool all_launches) {
@@ -320,9 +343,9 @@ std::string InfoText(const std::string& path, const TraceReader& reader, const T
     absl::StrAppend(&text, "\n", WithThousands(info.launches.size()),
                     " launches, summed up by kernel here and below; --per-launch lists them\n");
   }
-  absl::StrAppend(&text, Divergence(info, kernels, per_launch), Sizes(reader, info), WaitsReport(reader, per_launch),
-                  WritersText(writers, per_launch), CertificateText(reader, info, per_launch),
-                  FindingsText(reader, per_launch));
+  absl::StrAppend(&text, Divergence(info, kernels, per_launch), Collectives(reader, info), Sizes(reader, info),
+                  WaitsReport(reader, per_launch), WritersText(writers, per_launch),
+                  CertificateText(reader, info, per_launch), FindingsText(reader, per_launch));
   return text;
 }
 
@@ -383,6 +406,13 @@ Json LaunchJson(const TraceReader& reader, size_t index, const LaunchInfo& launc
   }
   if (launch.thread_instructions != 0) json["divergence"]["lane_activity_bound"] = 100 * divergence.lane_activity_bound;
   if (view.launch.resident_blocks() != 0) json["resident_blocks"] = view.launch.resident_blocks();
+  for (const auto& [pc, times] : launch.collectives) {
+    json["collectives"].push_back(
+        {{"instruction", pc}, {"mnemonic", view.program->instruction(pc).mnemonic()}, {"run_by_threads", times}});
+  }
+  if (view.launch.has_cluster()) json["cluster"] = ToJson(view.launch.cluster());
+  if (view.launch.has_parent()) json["parent"] = ToJson(view.launch.parent());
+  if (view.launch.graph() != 0) json["graph"] = view.launch.graph();
   if (view.totals.wait_size() != 0) {
     json["waits"] = WaitsJson(reader, view);
     json["waits_not_listed"] = view.totals.waits_not_listed();

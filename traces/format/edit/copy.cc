@@ -156,6 +156,15 @@ absl::Status TraceCopier::AddLaunch(const TraceReader& reader, const LaunchView&
   copy.set_program(program->id());
   const std::vector<uint32_t>& depends = stands_for_[launch.launch.id()];
   copy.mutable_depends_on()->Assign(depends.begin(), depends.end());
+  if (copy.has_parent()) {
+    // A launch without the one that launched it stands as if the host had done so.
+    const uint32_t parent = copy.parent().launch();
+    if (IsSelected(selection, parent)) {
+      copy.mutable_parent()->set_launch(stands_for_[parent].front());
+    } else {
+      copy.clear_parent();
+    }
+  }
   if (copy.recorded() && count != launch.totals.blocks()) {
     *copy.mutable_selection() = SelectionOf(launch, selection.blocks, count);
   }

@@ -391,6 +391,11 @@ class Recovery {
     for (uint32_t id : item.launch.depends_on()) {
       if (const auto it = new_launch.find(id); it != new_launch.end()) launch.add_depends_on(it->second);
     }
+    if (launch.has_parent()) {
+      const auto it = new_launch.find(launch.parent().launch());
+      if (it != new_launch.end()) launch.mutable_parent()->set_launch(it->second);
+      if (it == new_launch.end()) launch.clear_parent();
+    }
     const uint32_t id = static_cast<uint32_t>(new_launch.size());
     new_launch[launch.id()] = id;
     HEDDLE_RETURN_IF_ERROR(writer.BeginLaunch(std::move(launch)));

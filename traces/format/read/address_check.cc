@@ -1,6 +1,7 @@
 #include "traces/format/read/address_check.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -47,7 +48,8 @@ AddressCheck::AddressCheck(const TraceReader& reader, const LaunchView& launch, 
     allocations_.Add(allocation.base(), allocation.bytes());
   }
   allocations_.Sort();
-  for (const Column& column : ColumnsOf(program_)) {
+  const std::vector<Column> columns = ColumnsOf(program_);
+  for (const Column& column : columns) {
     Access& access = accesses_.emplace_back();
     access.bytes = column.bytes;
     if (column.bytes > 0) access.alignment = static_cast<uint8_t>(column.bytes & (~column.bytes + 1));
@@ -55,6 +57,18 @@ AddressCheck::AddressCheck(const TraceReader& reader, const LaunchView& launch, 
     access.is_address = column.kind == v1::Operand::ADDRESS;
     access.instruction = column.instruction;
     access.slot = column.slot;
+    // What a copy's source lacks is written as zeros, and not read.
+    const v1::Instruction& instruction = program_.instruction(column.instruction);
+    if (instruction.async().role() != v1::Async::COPY || column.operand != 0) continue;
+    const size_t at = accesses_.size() - 1;
+    for (size_t c = at + 1; c < columns.size() && columns[c].instruction == column.instruction; ++c) {
+      if (columns[c].kind == v1::Operand::BYTES) access.size_ahead = static_cast<uint32_t>(c - at);
+    }
+    for (const v1::Operand& operand : instruction.operand()) {
+      if (operand.kind() != v1::Operand::BYTES || !operand.constant()) continue;
+      access.bytes = static_cast<uint32_t>(std::min<uint64_t>(access.bytes, operand.value()));
+      access.is_address = access.bytes != 0;
+    }
   }
 }
 
@@ -63,11 +77,20 @@ void AddressCheck::Check(std::span<const uint32_t> columns, const ThreadPlace& p
   for (const uint32_t column : columns) {
     const Access& access = accesses_[column];
     const uint64_t address = place.chunk.address(position++, access.slot);
-    if (access.is_address) CheckAccess(access, address, place, thread);
+    if (!access.is_address) continue;
+    if (access.size_ahead == 0) {
+      CheckAccess(access, address, place, thread);
+      continue;
+    }
+    Access shorter = access;
+    const uint64_t bytes =
+        place.chunk.address(position - 1 + access.size_ahead, accesses_[column + access.size_ahead].slot);
+    shorter.bytes = static_cast<uint32_t>(std::min<uint64_t>(access.bytes, bytes));
+    if (shorter.bytes != 0) CheckAccess(shorter, address, place, thread);
   }
 }
 
-void AddressCheck::CheckAccess(const Access& access, uint64_t address, const ThreadPlace& thread_place, size_t thread) {
+void AddressCheck::CheckAccess(Access access, uint64_t address, const ThreadPlace& thread_place, size_t thread) {
   constexpr auto kWarning = Finding::Severity::kWarning;
   const uint64_t bytes = access.bytes;
   const auto place = [&] {

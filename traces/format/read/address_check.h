@@ -44,11 +44,13 @@ class AddressCheck {
     uint8_t alignment = 1;  // of its size
     v1::MemorySpace space = v1::MemorySpace();
     bool is_address = false;
+    // Of a copy's source: how many columns behind it its number of bytes is; 0: it reads all of them.
+    uint32_t size_ahead = 0;
     Pc instruction = 0;
     Pc slot = 0;
   };
 
-  void CheckAccess(const Access& access, uint64_t address, const ThreadPlace& thread_place, size_t thread);
+  void CheckAccess(Access access, uint64_t address, const ThreadPlace& thread_place, size_t thread);
 
   const TraceReader& reader_;
   const Program& program_;

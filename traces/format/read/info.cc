@@ -8,6 +8,7 @@
 
 #include "traces/base/status_macros.h"
 #include "traces/format/chunk/walk.h"
+#include "traces/format/program/operands.h"
 
 namespace heddle::trace {
 namespace {
@@ -179,8 +180,9 @@ class DivergenceMeter {
   uint64_t warp_instructions_ = 0;
 };
 
-// Counts how often each memory instruction ran.
-void AddAccesses(const Program& program, const DecodedChunk& chunk, std::map<Pc, ColumnInfo>& columns) {
+// Counts how often each memory instruction and each collective one ran.
+void AddAccesses(const Program& program, const DecodedChunk& chunk, std::map<Pc, ColumnInfo>& columns,
+                 std::map<Pc, uint64_t>& collectives) {
   std::vector<uint64_t> uses(chunk.paths.size(), 0);
   for (uint32_t path : chunk.path_of_thread) ++uses[path];
   std::vector<uint64_t> visits(program.blocks().size(), 0);
@@ -196,6 +198,9 @@ void AddAccesses(const Program& program, const DecodedChunk& chunk, std::map<Pc,
     const uint64_t times = visits[static_cast<size_t>(&block - program.blocks().data())];
     if (times == 0) continue;
     for (Pc pc : program.accesses_of(block)) columns[pc].accesses += times;
+    for (Pc pc = block.first; pc < block.first + block.count; ++pc) {
+      if (IsCollective(program.instruction(pc))) collectives[pc] += times;
+    }
   }
 }
 
@@ -264,7 +269,7 @@ absl::StatusOr<TraceInfo> DescribeTrace(const TraceReader& reader) {
     for (const v1::ChunkReference& reference : view.chunks) {
       HEDDLE_RETURN_IF_ERROR(reader.ReadChunk(reference, decoded));
       meter.Add(decoded);
-      AddAccesses(*view.program, decoded, columns);
+      AddAccesses(*view.program, decoded, columns, launch.collectives);
       HEDDLE_RETURN_IF_ERROR(reader.ReadChunk(reference, chunk));
       launch.frame_bytes += reader.record_bytes(reference.frame());
       AddBytes(chunk, reader.record_bytes(reference.frame()), compressor, launch, columns);

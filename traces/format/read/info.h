@@ -3,6 +3,7 @@
 #define HEDDLE_TRACES_FORMAT_READ_INFO_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,6 +60,8 @@ struct LaunchInfo {
   ByteCount paths;                  // path table and references
   ByteCount other;                  // block numbers, totals, extra columns
   std::vector<ColumnInfo> columns;  // ascending by instruction
+  std::map<Pc, uint64_t>
+      collectives;  // how often threads ran each collective or asynchronous instruction (IsCollective)
   std::optional<v1::Certificate> certificate;
   DivergenceSummary divergence;
 };

@@ -12,10 +12,12 @@
 #include "tests/traces/program_builder.h"
 #include "traces/format/chunk/walk.h"
 #include "traces/format/edit/compare.h"
+#include "traces/format/edit/copy.h"
 #include "traces/format/limits.h"
 #include "traces/format/program/code_level.h"
 #include "traces/format/program/operands.h"
 #include "traces/format/read/check.h"
+#include "traces/format/read/info.h"
 
 namespace heddle::trace {
 namespace {
@@ -188,6 +190,95 @@ TEST(CollectiveRoundTrip, ClustersAndParentsThatCannotBeAreRefused) {
   EXPECT_THAT(cluster(0, 1, 1), HasSubstr("between 1 and 16"));
   EXPECT_THAT(cluster(~0u, ~0u, ~0u), HasSubstr("between 1 and 16"));
   EXPECT_THAT(launch([](v1::Launch& l) { l.mutable_parent(); }), HasSubstr("a later launch"));
+}
+
+// Two launches of one copy each, of which a thread of the first launches the second.
+std::unique_ptr<TraceReader> LaunchedByAThread() {
+  TemporaryFile one("one"), both("both");
+  WriteCopies(one.path(), OneCopy());
+  std::vector<v1::Record> records = testing::RecordsOf(testing::ReadFile(one.path()));
+  std::vector<v1::Record> again(records.begin() + 2, records.end());
+  for (v1::Record& record : again) {
+    if (record.has_launch()) {
+      record.mutable_launch()->set_id(1);
+      record.mutable_launch()->mutable_parent()->set_thread(7);
+    }
+    if (record.has_chunk()) record.mutable_chunk()->set_launch(1);
+    if (record.has_launch_end()) record.mutable_launch_end()->set_launch(1);
+  }
+  records.insert(records.end(), again.begin(), again.end());
+  std::ofstream(both.path(), std::ios::binary) << testing::AssembleFile(testing::WithIndex(std::move(records)));
+  auto reader = TraceReader::Open(FromMemory(testing::ReadFile(both.path())), "both");
+  EXPECT_TRUE(reader.ok()) << reader.status();
+  return reader.ok() ? *std::move(reader) : nullptr;
+}
+
+TEST(CollectiveRoundTrip, CopiesOfTracesKeepOperandsAndWhoLaunched) {
+  const auto from = LaunchedByAThread();
+  ASSERT_NE(from, nullptr);
+  for (const bool alone : {false, true}) {
+    TemporaryFile file("copied");
+    auto writer = TraceWriter::Create(file.path(), from->header());
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    CopySelection selection;
+    if (alone) selection.launches = {false, true};
+    const std::vector<uint32_t> files = {0};
+    ASSERT_EQ(TraceCopier(**writer, /*encode_anew=*/true).Add(*from, selection, files, [](uint64_t, uint64_t) {}),
+              absl::OkStatus());
+    ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+    const auto copy = *TraceReader::Open(file.path());
+    EXPECT_EQ(NumbersOf(*copy), NumbersOf(*from));
+    const v1::Launch& last = copy->launches().back().launch;
+    EXPECT_EQ(last.has_parent(), !alone) << "without the first launch nobody knows its thread";
+    EXPECT_EQ(last.parent().thread(), alone ? 0u : 7u);
+  }
+}
+
+TEST(CollectiveRoundTrip, InfoCountsHowOftenTheyRan) {
+  TemporaryFile file("counted");
+  const v1::KernelProgram program = WithCollectives(RandomProgram(3, {.depth = 2}));
+  ASSERT_EQ(testing::WriteRandomTrace(file.path(), program, 1, 2, 20), absl::OkStatus());
+  const auto reader = *TraceReader::Open(file.path());
+  const auto info = DescribeTrace(*reader);
+  ASSERT_TRUE(info.ok()) << info.status();
+  const LaunchInfo& launch = info->launches[0];
+  EXPECT_FALSE(launch.collectives.empty());
+  for (const ColumnInfo& column : launch.columns) {
+    const v1::Instruction& instruction = reader->programs()[0].instruction(column.instruction);
+    if (!IsCollective(instruction)) continue;
+    EXPECT_EQ(column.accesses, launch.collectives.at(column.instruction) * CountColumns(instruction));
+  }
+}
+
+// The warnings of a trace whose threads copy from address 0 so many bytes.
+std::vector<std::string> WarningsOfCopies(uint64_t bytes) {
+  TemporaryFile file("short");
+  v1::KernelProgram program = OneCopy();
+  program.mutable_instruction(0)->add_operand()->set_kind(v1::Operand::BYTES);
+  auto writer = TraceWriter::Create(file.path(), MakeHeader());
+  EXPECT_TRUE((*writer)->AddProgram(std::move(program)).ok());
+  v1::Launch launch = MakeLaunch(0, 1, 1);
+  v1::Allocation& allocation = *launch.add_allocation();
+  allocation.set_base(0x700000000000);
+  allocation.set_bytes(256);
+  EXPECT_EQ((*writer)->BeginLaunch(launch), absl::OkStatus());
+  const std::vector<uint64_t> numbers = {0, 0x1000000, bytes};
+  const ThreadRecord record{{}, numbers};
+  EXPECT_EQ((*writer)->AddBlock(0, std::span(&record, 1), TraceWriter::kNoExpectation), absl::OkStatus());
+  EXPECT_EQ((*writer)->EndLaunch(), absl::OkStatus());
+  EXPECT_EQ((*writer)->Finish(), absl::OkStatus());
+  const auto reader = *TraceReader::Open(file.path());
+  const auto report = CheckTrace(*reader);
+  EXPECT_TRUE(report.ok()) << report.status();
+  std::vector<std::string> messages;
+  for (const Finding& finding : report->findings) messages.push_back(finding.message);
+  return messages;
+}
+
+TEST(CollectiveRoundTrip, WhatACopyDoesNotReadMayLieAnywhere) {
+  EXPECT_THAT(WarningsOfCopies(0), IsEmpty());
+  EXPECT_THAT(WarningsOfCopies(8), ElementsAre(HasSubstr("8 bytes at address 0x0 lie outside all allocations")));
+  EXPECT_THAT(WarningsOfCopies(99), ElementsAre(HasSubstr("16 bytes at address 0x0")));
 }
 
 TEST(CollectiveRoundTrip, ADifferenceNamesTheOperand) {
