@@ -93,7 +93,10 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
   // Asynchronous copies; warps that waited for them go on.
   void RunAsync(Cycle now);
   // Whether the slot's instruction is a wait for copies or a transaction barrier that is not over.
-  bool AsyncWaits(SlotId slot) const;
+  bool AsyncWaits(SlotId slot) const {
+    const bool async = !in_flight_[slot].inserted && sm_.steps[table().position[slot].pc()].kind == Step::kAsync;
+    return async && sm_.async.Waits(slot);
+  }
   // Whether stores of the slot's threads are on their way, and its instruction is a fence.
   bool FenceWaits(SlotId slot) const;
 

@@ -53,11 +53,6 @@ void SinglePipelineCore::RunAsync(Cycle now) {
   }
 }
 
-bool SinglePipelineCore::AsyncWaits(SlotId slot) const {
-  const bool async = !in_flight_[slot].inserted && sm_.steps[table().position[slot].pc()].kind == Step::kAsync;
-  return async && sm_.async.Waits(slot);
-}
-
 // --- fences
 
 void SinglePipelineCore::Acknowledge(AccessId id) {

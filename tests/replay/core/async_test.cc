@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -166,6 +167,65 @@ TEST(AsyncCopy, UnderEveryPolicyThreadsWaitForTheirOwnCopies) {
         if (member.pc == 1) copied[member.thread] = issue.cycle;
         if (member.pc == 4 && copied[member.thread] != 0) {
           EXPECT_GE(issue.cycle, copied[member.thread] + 26) << member.thread;
+        }
+      }
+    }
+  }
+}
+
+// A random program with copies in the place of its loads and stores, and with commits and waits.
+KernelProgram RandomCopies(uint64_t seed) {
+  KernelProgram program =
+      trace::testing::RandomProgram(seed, {.depth = 2, .calls = seed % 2 == 1, .wide = seed % 3 == 0});
+  uint32_t number = 0;
+  for (Instruction& instruction : *program.mutable_instruction()) {
+    if (instruction.op() == trace::v1::OP_LOAD || instruction.op() == trace::v1::OP_STORE) {
+      MakeCopy(instruction, number % 2 == 0 ? 16 : 4);
+    } else if (instruction.op() == trace::v1::OP_INT_ALU && number % 4 == 1) {
+      MakeGroup(instruction, Async::COMMIT);
+    } else if (instruction.op() == trace::v1::OP_INT_ALU && number % 4 == 2) {
+      MakeGroup(instruction, Async::WAIT_GROUP, number % 3);
+    } else if (instruction.op() == trace::v1::OP_INT_ALU && number % 8 == 3) {
+      MakeGroup(instruction, Async::WAIT_ALL);
+    }
+    ++number;
+  }
+  return program;
+}
+
+// Nothing is lost, cycles that are skipped change nothing, and no thread goes past WAIT_ALL before its latest copy has
+// been read and written, which takes 26 cycles from its issue on.
+TEST(AsyncCopy, RandomProgramsUnderPoliciesThatRegroup) {
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    const KernelProgram program = RandomCopies(seed);
+    const trace::Program checked = *trace::Program::Create(program);
+    std::vector<ThreadTrace> threads;
+    uint64_t instructions = 0;
+    for (uint64_t t = 0; t < 24; ++t) {
+      threads.push_back(trace::testing::RandomThread(checked, seed, t, {.most_instructions = 120}));
+      instructions += threads.back().thread_instructions;
+    }
+    const auto trace = MakeTrace(program, 2, threads);
+    for (const char* policy : {"pdom", "its", "dwf", "tbc", "nrec"}) {
+      for (const bool buffers : {false, true}) {
+        SCOPED_TRACE(std::string(policy) + (buffers ? " with buffers, seed " : ", seed ") + std::to_string(seed));
+        RunOptions options = buffers ? Small() : Slow();
+        options.divergence = policy;
+        const Outcome outcome = RunBoth(*trace, options);
+        ASSERT_TRUE(outcome.status.ok());
+        EXPECT_EQ(outcome.launch().thread_instructions(), instructions);
+        std::map<std::pair<uint64_t, uint32_t>, Cycle> copied, awaited;  // by block and thread
+        for (const LoggedIssue& issue : outcome.log.issues()) {
+          for (const LoggedIssue::Member& member : issue.members) {
+            const std::pair<uint64_t, uint32_t> thread(member.block, member.thread);
+            if (const auto earliest = awaited.find(thread); earliest != awaited.end()) {
+              EXPECT_GE(issue.cycle, earliest->second);
+              awaited.erase(earliest);
+            }
+            const Async::Role role = program.instruction(static_cast<int>(member.pc)).async().role();
+            if (role == Async::COPY) copied[thread] = issue.cycle;
+            if (role == Async::WAIT_ALL && copied.contains(thread)) awaited[thread] = copied[thread] + 26;
+          }
         }
       }
     }
