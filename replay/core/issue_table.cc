@@ -41,6 +41,20 @@ const OperationTiming& TimingOf(const machine::v1::ExecutionUnits& units, Operat
   return *fallback;
 }
 
+OperationTiming TimingOf(const machine::v1::ExecutionUnits& units, const trace::v1::Instruction& instruction) {
+  OperationTiming timing = TimingOf(units, OperationOf(instruction));
+  const trace::v1::Matrix& product = instruction.matrix();
+  if (product.role() != trace::v1::Matrix::MULTIPLY) return timing;
+  constexpr uint64_t kWhole = 16 * 16 * 16;
+  const uint64_t adds = uint64_t{product.m()} * product.n() * product.k() / (product.sparse() ? 2 : 1);
+  const auto share = [adds](uint32_t cycles) {
+    return static_cast<uint32_t>(std::max<uint64_t>(1, (cycles * adds + kWhole - 1) / kWhole));
+  };
+  timing.set_latency(share(timing.latency()));
+  timing.set_initiation_interval(share(timing.initiation_interval()));
+  return timing;
+}
+
 void IssueTable::NumberRegisters(const trace::Program& program) {
   for (Pc pc = 0; pc < program.instruction_count(); ++pc) {
     const trace::v1::Instruction& instruction = program.instruction(pc);
@@ -83,7 +97,7 @@ IssueTable::IssueTable(const trace::Program& program, std::span<const Step> step
       has_fence_ = true;
     }
 
-    const OperationTiming& timing = TimingOf(core.units(), OperationOf(instruction));
+    const OperationTiming timing = TimingOf(core.units(), instruction);
     out.gets_data = step.kind == Step::kMemory && op != OpClass::OP_STORE;
     if (step.kind == Step::kMemory) {
       out.unit = UnitClass::kMemory;

@@ -123,6 +123,11 @@ class IssueTable {
 const machine::v1::OperationTiming& TimingOf(const machine::v1::ExecutionUnits& units,
                                              machine::v1::OperationTiming::Operation operation);
 
+// The timing of an instruction. A product of matrices takes its share of what TENSOR says of m16n16k16, by its
+// multiply-adds.
+machine::v1::OperationTiming TimingOf(const machine::v1::ExecutionUnits& units,
+                                      const trace::v1::Instruction& instruction);
+
 // What a PTX operation counts as. Division is single or double precision by its mnemonic.
 machine::v1::OperationTiming::Operation OperationOf(const trace::v1::Instruction& instruction);
 

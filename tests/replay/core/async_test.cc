@@ -382,6 +382,24 @@ TEST(Collectives, MatricesNeedTheirWarpTogether) {
   EXPECT_THAT(std::string(RunTrace(*trace, options).status.message()), HasSubstr("the policy regroups them"));
 }
 
+// Of m16n16k16, m16n8k16 is half: 32 cycles of 64 until the next product and the result.
+TEST(Collectives, AProductTakesItsShareOfTheTensorUnit) {
+  KernelProgram program = Straight(3);
+  for (const int at : {0, 1}) MakeProduct(*program.mutable_instruction(at));
+  for (int i = 0; i < 3; ++i) SetRegisters(program, i, {static_cast<uint32_t>(i + 1)}, {});
+  SetRegisters(program, 2, {3}, {2});
+  for (const int at : {0, 1}) program.mutable_instruction(at)->mutable_matrix()->clear_a_registers();
+  RunOptions options = Small();
+  options.machine.mutable_core()->set_warp_size(32);
+  options.machine.mutable_core()->set_simd_width(32);
+  options.machine.mutable_core()->set_max_threads(256);
+  Buffer(options).set_fetch_when(machine::v1::InstructionBuffer::FREE_SLOT);
+  Buffer(options).set_entries(4);
+  AddTiming(options, machine::v1::OperationTiming::TENSOR, 64, 64, machine::v1::OperationTiming::SFU_UNIT);
+  const auto trace = MakeTrace(program, 1, std::vector<ThreadTrace>(32));
+  EXPECT_EQ(Issues(RunBoth(*trace, options)), "2:0 34:1 66:2 67:3");
+}
+
 TEST(Collectives, WhatNoReplayKnowsIsRefusedByItsPlace) {
   KernelProgram program = Straight(1);
   MakeTransactionBarrier(*program.mutable_instruction(0), Async::BARRIER_EXPECT, 64);

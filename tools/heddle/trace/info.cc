@@ -315,7 +315,7 @@ std::string Collectives(const TraceReader& reader, const TraceInfo& info) {
     }
   }
   if (runs.empty()) return "";
-  Table table({{"kernel", kLeft}, {"instruction", kLeft}, {"source", kLeft}, {"run by threads"}, {"bytes copied"}});
+  Table table({{"kernel", kLeft}, {"instruction", kLeft}, {"source", kLeft}, {"run by threads"}, {"bytes written"}});
   for (const auto& [id, instructions] : runs) {
     const trace::Program& program = reader.programs()[id];
     for (const auto& [pc, times] : instructions) {
