@@ -18,6 +18,8 @@ class Conversions {
 
   Value* Run() {
     if (!to_.exists() || !from_.exists()) return nullptr;
+    if (IsPairOfBytes(to_)) return ToBytes();
+    if (IsPairOfBytes(from_)) return FromBytes();
     if (e_.Has("rs") || e_.Has("satfinite") || e_.Has("scaled::n2::ue8m0")) return nullptr;
     if (e_.Has("pack")) return Pack();
     if (to_.elements == 2 && from_.name == "f32") return TwoNarrow();
@@ -28,6 +30,37 @@ class Conversions {
   }
 
  private:
+  static bool IsPairOfBytes(const Type& type) { return type.name == "e4m3x2" || type.name == "e5m2x2"; }
+
+  // cvt.rn.satfinite.e4m3x2.f32 d, a, b: a in the upper byte. Of f16x2 the halves keep their order.
+  Value* ToBytes() {
+    const bool halves = from_.name == "f16x2";
+    if (!halves && from_.name != "f32") return nullptr;
+    Value* whole = e_.Number(16, 0);
+    for (unsigned i = 0; i < 2; ++i) {
+      Value* value = halves ? FromNarrow(b_, b_.CreateTrunc(b_.CreateLShr(e_.In32(1), 16 * i), b_.getInt16Ty()), false)
+                            : e_.Read(2 - i, b_.getFloatTy());
+      if (e_.Has("relu")) value = ClampNegative(b_, value);
+      Value* byte = b_.CreateTrunc(ToByte(b_, value, to_.name == "e5m2x2"), b_.getInt16Ty());
+      whole = b_.CreateOr(whole, b_.CreateShl(byte, 8 * i));
+    }
+    return whole;
+  }
+
+  // cvt.rn.f16x2.e4m3x2 d, a: all numbers are ones of half precision.
+  Value* FromBytes() {
+    if (to_.name != "f16x2") return nullptr;
+    Value* whole = e_.Number(32, 0);
+    for (unsigned i = 0; i < 2; ++i) {
+      Value* byte = b_.CreateAnd(b_.CreateLShr(b_.CreateZExt(e_.Bits(1, 16), b_.getInt32Ty()), 8 * i), 255);
+      Value* value = FromNarrow(b_, FromByte(b_, byte, from_.name == "e5m2x2"), false);
+      if (e_.Has("relu")) value = ClampNegative(b_, value);
+      Value* half = b_.CreateZExt(ToNarrow(b_, value, false, Round::kNearest), b_.getInt32Ty());
+      whole = b_.CreateOr(whole, b_.CreateShl(half, 16 * i));
+    }
+    return whole;
+  }
+
   bool Rounds() const { return e_.Has("rni") || e_.Has("rzi") || e_.Has("rmi") || e_.Has("rpi"); }
   llvm::Type* Ty(const Type& type) const { return e_.TypeOf(type); }
 

@@ -1,5 +1,7 @@
 #include "tracegen/ptx/meaning/rounding.h"
 
+#include <bit>
+
 #include "llvm/IR/Intrinsics.h"
 
 namespace heddle::tracegen::ptx {
@@ -123,6 +125,40 @@ Value* ToNarrow(llvm::IRBuilder<>& b, Value* value, bool brain, Round round) {
   }
   Value* up = b.CreateSelect(none, b.getInt16(0x0001), b.CreateSelect(sign, smaller, larger));
   return b.CreateSelect(b.CreateFCmpOLT(back, value), up, nearest);
+}
+
+Value* ToByte(llvm::IRBuilder<>& b, Value* value, bool wide_range) {
+  const uint32_t shift = wide_range ? 21 : 20;                  // bits of the significand that are rounded away
+  const uint32_t least = wide_range ? 113u << 23 : 121u << 23;  // normal number
+  const uint32_t bias = wide_range ? 112u << 2 : 120u << 3;
+  const uint32_t largest = wide_range ? 0x7b : 0x7e;
+  // A float whose last place is that of the result's subnormal numbers.
+  const float places = wide_range ? 128.0f : 16384.0f;
+  Value* bits = b.CreateBitCast(value, b.getInt32Ty());
+  Value* size = b.CreateAnd(bits, 0x7fffffff);
+  Value* sum = b.CreateFAdd(b.CreateBitCast(size, b.getFloatTy()), llvm::ConstantFP::get(b.getFloatTy(), places));
+  Value* subnormal = b.CreateSub(b.CreateBitCast(sum, b.getInt32Ty()), b.getInt32(std::bit_cast<uint32_t>(places)));
+  Value* odd = b.CreateAnd(b.CreateLShr(size, shift), 1);
+  Value* rounded = b.CreateAdd(b.CreateAdd(size, b.getInt32((1u << (shift - 1)) - 1)), odd);
+  Value* normal = b.CreateSub(b.CreateLShr(rounded, shift), b.getInt32(bias));
+  Value* code = b.CreateSelect(b.CreateICmpULT(size, b.getInt32(least)), subnormal, normal);
+  code = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, code, b.getInt32(largest));
+  code = b.CreateOr(code, b.CreateAnd(b.CreateLShr(bits, 24), 0x80));
+  return b.CreateSelect(b.CreateICmpUGT(size, b.getInt32(0x7f800000)), b.getInt32(0x7f), code);
+}
+
+Value* FromByte(llvm::IRBuilder<>& b, Value* byte, bool wide_range) {
+  Value* size = b.CreateAnd(byte, 0x7f);
+  Value* is_nan = b.CreateICmpUGT(size, b.getInt32(wide_range ? 0x7c : 0x7e));
+  Value* bits = b.CreateShl(byte, 8);
+  if (!wide_range) {
+    // Exponents of half precision have a larger bias, by 8.
+    bits = b.CreateOr(b.CreateShl(b.CreateAnd(byte, 0x80), 8), b.CreateShl(size, 7));
+    Value* small = FromNarrow(b, b.CreateTrunc(bits, b.getInt16Ty()), false);
+    Value* number = b.CreateFMul(small, llvm::ConstantFP::get(b.getFloatTy(), 256.0));
+    bits = b.CreateZExt(ToNarrow(b, number, false, Round::kNearest), b.getInt32Ty());
+  }
+  return b.CreateTrunc(b.CreateSelect(is_nan, b.getInt32(0x7fff), bits), b.getInt16Ty());
 }
 
 }  // namespace heddle::tracegen::ptx

@@ -29,6 +29,11 @@ llvm::Value* ToOddFloat(llvm::IRBuilder<>& b, llvm::Value* value);
 llvm::Value* ToNarrow(llvm::IRBuilder<>& b, llvm::Value* value, bool brain, Round round);
 // The bits of a number of 16 bits as a float, which holds it exactly.
 llvm::Value* FromNarrow(llvm::IRBuilder<>& b, llvm::Value* bits, bool brain);
+// A float as an 8-bit number, in an integer of 32 bits: E5M2 with `wide_range`, else E4M3. To nearest, ties to even;
+// what is beyond the largest number becomes that, and NaN 0x7f.
+llvm::Value* ToByte(llvm::IRBuilder<>& b, llvm::Value* value, bool wide_range);
+// Such a number, in an integer of 32 bits, as the 16 bits of one of half precision.
+llvm::Value* FromByte(llvm::IRBuilder<>& b, llvm::Value* byte, bool wide_range);
 
 }  // namespace heddle::tracegen::ptx
 

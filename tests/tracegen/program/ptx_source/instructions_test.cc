@@ -57,6 +57,29 @@ TEST_F(InstructionsTest, AddressesInNarrowStateSpacesWrap) {
       ".const .align 4 .u32 c[2] = {11, 22};\n");
 }
 
+TEST_F(InstructionsTest, NumbersOfEightBits) {
+  const auto to_bytes = [](const char* type, float high, float low) {
+    return absl::StrCat("mov.f32 %f1, ", Hex(high), "; mov.f32 %f2, ", Hex(low), "; cvt.rn.satfinite.", type,
+                        ".f32 %h1, %f1, %f2; cvt.u32.u16 %r0, %h1;");
+  };
+  const float infinite = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  Expect({
+      {to_bytes("e4m3x2", 1.0f, -2.0f), 0x38c0},
+      {to_bytes("e4m3x2", 464.0f, 465.0f), 0x7e7e},  // the largest is 448
+      {to_bytes("e4m3x2", infinite, nan), 0x7e7f},
+      {to_bytes("e4m3x2", 1.0625f, 1.1875f), 0x383a},      // ties
+      {to_bytes("e4m3x2", 0x1p-10f, 0x1.8p-10f), 0x0001},  // half of the least number, and more
+      {to_bytes("e5m2x2", 1.0f, -0.0f), 0x3c80},
+      {to_bytes("e5m2x2", -61440.0f, 57344.0f), 0xfb7b},
+      {to_bytes("e5m2x2", 0x1p-16f, 0x1.8p-17f), 0x0101},
+      {"mov.b32 %r3, 0x3c00c000; cvt.rn.satfinite.e4m3x2.f16x2 %h1, %r3; cvt.u32.u16 %r0, %h1;", 0x38c0},
+      {"mov.b32 %r3, 0x3c00c000; cvt.rn.satfinite.relu.e5m2x2.f16x2 %h1, %r3; cvt.u32.u16 %r0, %h1;", 0x3c00},
+      {"mov.b16 %h1, 0x7ec0; cvt.rn.f16x2.e4m3x2 %r0, %h1;", 0x5f00c000},
+      {"mov.b16 %h1, 0x017f; cvt.rn.f16x2.e4m3x2 %r0, %h1;", 0x18007fff},
+      {"mov.b16 %h1, 0xfc01; cvt.rn.f16x2.e5m2x2 %r0, %h1;", 0xfc000100},
+  });
+}
+
 TEST_F(InstructionsTest, VectorRegistersAreTheirElements) {
   Expect({
       {"mov.u32 %r0, 3;", 3},
