@@ -195,6 +195,46 @@ TEST_F(MatricesTest, AddressesAreEachThreadsOwn) {
   }
 }
 
+// Clang's own functions, by way of LLVM's intrinsics.
+TEST_F(MatricesTest, BuiltInFunctionsOfTheCompiler) {
+  std::vector<double> expected;
+  for (int i = 0; i < 16; ++i) {
+    // A has i + 1 in all of row i, B has 1 everywhere, C is 0.
+    for (int j = 0; j < 16; ++j) expected.push_back(16 * (i + 1));
+  }
+  Succeeds(R"(#include <cuda_fp16.h>
+__global__ void k(float* out) {
+  __shared__ __align__(32) __half a[256], b[256];
+  #pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    const int at = i * 32 + threadIdx.x;
+    a[at] = __float2half(at / 16 + 1.0f);
+    b[at] = __float2half(1.0f);
+  }
+  __syncthreads();
+  int fa[8], fb[8];
+  float c[8] = {}, d[8];
+  __hmma_m16n16k16_ld_a(fa, (const int*)a, 16, 0);
+  __hmma_m16n16k16_ld_b(fb, (const int*)b, 16, 1);
+  __hmma_m16n16k16_mma_f32f32(d, fa, fb, c, 1, 0);
+  __hmma_m16n16k16_st_c_f32(out, d, 16, 0);
+})",
+           absl::StrCat("target: \"sm_70\"\nbuffer { name: \"out\" type: F32 count: 256 fill { zeros {} } }\n"
+                        "launch { kernel: \"k\" block { x: 32 } argument { buffer: \"out\" } }\n"
+                        "check { buffer: \"out\" expected { ",
+                        Values(expected), " } }\n"));
+  ASSERT_NE(reader_, nullptr);
+  std::vector<std::string> found;
+  const trace::Program& program = reader_->programs()[0];
+  for (uint32_t pc = 0; pc < program.instruction_count(); ++pc) {
+    if (program.instruction(pc).has_matrix()) found.push_back(program.instruction(pc).mnemonic());
+  }
+  EXPECT_THAT(found, ::testing::ElementsAre("wmma.load.a.sync.aligned.row.m16n16k16.f16",
+                                            "wmma.load.b.sync.aligned.col.m16n16k16.f16",
+                                            "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32",
+                                            "wmma.store.d.sync.aligned.row.m16n16k16.f32"));
+}
+
 // Threads of a warp that do not all come to the instruction wait for ever; those that have exited are not waited for.
 TEST_F(MatricesTest, ThreadsThatAreMissing) {
   const std::string product =

@@ -17,6 +17,7 @@
 #include "tracegen/program/codegen.h"
 #include "tracegen/program/compiled/error_collector.h"
 #include "tracegen/program/compiled/inline_ptx.h"
+#include "tracegen/program/compiled/matrix_intrinsics.h"
 #include "tracegen/program/flow.h"
 #include "tracegen/program/link.h"
 #include "tracegen/program/prepare.h"
@@ -116,6 +117,7 @@ absl::StatusOr<CanonicalModule> Canonicalize(std::unique_ptr<llvm::LLVMContext> 
   absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> machine = MakeTargetMachine(target);
   if (!machine.ok()) return check(machine.status());
   HEDDLE_RETURN_IF_ERROR(check(PrepareModule(*canonical.module)));
+  TranslateMatrixIntrinsics(*canonical.module);
   HEDDLE_RETURN_IF_ERROR(check(TranslateInlinePtx(*canonical.module, target)));
   HEDDLE_RETURN_IF_ERROR(check(RunIrPasses(*canonical.module, **machine)));
   NormalizeModule(*canonical.module, **machine);
