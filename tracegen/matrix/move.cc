@@ -39,32 +39,58 @@ void Put(uint32_t held, uint32_t lane, bool transposed, Tile& tile) {
 
 }  // namespace
 
+FragmentMove::FragmentMove(const MatrixOperation& operation)
+    : operation_(operation), layout_(LayoutOf(operation, MatrixOperand::kA)) {
+  // B is packed by columns, everything else by rows.
+  const uint32_t length = operation.part == Part::kB ? operation.rows() : operation.columns();
+  for (uint32_t lane = 0; lane < kWarp; ++lane) {
+    for (uint32_t i = 0; i < layout_.distinct; ++i) {
+      const uint32_t first = layout_.units[lane * layout_.registers + i] * layout_.elements;
+      pieces_.push_back({static_cast<uint16_t>(first / length), static_cast<uint16_t>(first % length)});
+    }
+  }
+}
+
 void FragmentMove::Move(uint32_t present, LaneRegisters* lanes) const {
   for (uint32_t lane = 0; lane < kWarp; ++lane) {
     if ((present >> lane & 1) != 0) MoveLane(lane, lanes[lane]);
   }
 }
 
+template <typename Register>
+void FragmentMove::MoveRegisters(const Piece* pieces, LaneRegisters& registers) const {
+  const uint64_t bits = trace::MatrixElementBits(operation_.a);
+  const uint64_t stride_bits = registers.stride * bits;
+  auto* words = reinterpret_cast<char*>(registers.words);
+  for (uint32_t i = 0; i < layout_.distinct; ++i, words += sizeof(Register)) {
+    const uint64_t address = registers.address + (pieces[i].line * stride_bits + pieces[i].at * bits) / 8;
+    MoveBytes(operation_.is_load(), address, words, sizeof(Register));
+  }
+}
+
 void FragmentMove::MoveLane(uint32_t lane, LaneRegisters& registers) const {
   const bool loads = operation_.is_load();
-  // B is packed by columns, everything else by rows.
-  const uint32_t length = operation_.part == Part::kB ? operation_.rows() : operation_.columns();
   const bool side_by_side = (operation_.part == Part::kB) == operation_.by_columns;
-  const uint32_t bits = trace::MatrixElementBits(operation_.a);
-  const uint64_t stride = registers.stride;
-  const size_t register_bytes = RegisterBits(operation_.a) / 8;
-  auto* bytes = reinterpret_cast<char*>(registers.words);
-  for (uint32_t i = 0; i < layout_.registers; ++i, bytes += register_bytes) {
-    const uint32_t first = layout_.units[lane * layout_.registers + i] * layout_.elements;
-    const uint64_t line = first / length, at = first % length;
-    if (side_by_side) {
-      MoveBytes(loads, registers.address + (line * stride + at) * bits / 8, bytes, register_bytes);
-      continue;
-    }
+  const bool is_wide = RegisterBits(operation_.a) == 64;
+  const Piece* pieces = &pieces_[size_t{lane} * layout_.distinct];
+  if (side_by_side && is_wide) {
+    MoveRegisters<uint64_t>(pieces, registers);
+  } else if (side_by_side) {
+    MoveRegisters<uint32_t>(pieces, registers);
+  } else {
     // Elements of less than a byte have one layout only.
-    for (uint32_t e = 0; e < layout_.elements; ++e) {
-      MoveBytes(loads, registers.address + ((at + e) * stride + line) * bits / 8, bytes + e * bits / 8, bits / 8);
+    const uint64_t bytes = trace::MatrixElementBits(operation_.a) / 8;
+    auto* words = reinterpret_cast<char*>(registers.words);
+    for (uint32_t i = 0; i < layout_.distinct; ++i) {
+      for (uint64_t e = 0; e < layout_.elements; ++e, words += bytes) {
+        const uint64_t element = (pieces[i].at + e) * registers.stride + pieces[i].line;
+        MoveBytes(loads, registers.address + element * bytes, words, bytes);
+      }
     }
+  }
+  // Only half precision has registers that repeat others, of 32 bits each.
+  for (uint32_t i = layout_.distinct; loads && i < layout_.registers; ++i) {
+    registers.words[i] = registers.words[i - layout_.distinct];
   }
 }
 

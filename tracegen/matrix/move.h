@@ -3,6 +3,7 @@
 #define HEDDLE_TRACEGEN_MATRIX_MOVE_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "tracegen/matrix/lane_registers.h"
 #include "tracegen/matrix/layout.h"
@@ -13,17 +14,26 @@ namespace heddle::tracegen {
 // wmma.load and wmma.store: each lane moves what it holds, at its own address.
 class FragmentMove {
  public:
-  explicit FragmentMove(const MatrixOperation& operation)
-      : operation_(operation), layout_(LayoutOf(operation, MatrixOperand::kA)) {}
+  explicit FragmentMove(const MatrixOperation& operation);
 
   // Of the lanes in `present`.
   void Move(uint32_t present, LaneRegisters* lanes) const;
 
  private:
+  // Where the elements of a register lie: in a line of the packed matrix, from an element on.
+  struct Piece {
+    uint16_t line = 0;
+    uint16_t at = 0;
+  };
+
   void MoveLane(uint32_t lane, LaneRegisters& registers) const;
+  // The elements of a register lie side by side in memory.
+  template <typename Register>
+  void MoveRegisters(const Piece* pieces, LaneRegisters& registers) const;
 
   const MatrixOperation operation_;
   const MatrixLayout layout_;
+  std::vector<Piece> pieces_;  // by lane and register; without those that repeat others
 };
 
 // ldmatrix and stmatrix: lanes 8 * t to 8 * t + 7 hand in the addresses of the rows of tile t. Register t of lane l has

@@ -42,10 +42,21 @@ void UnpackHalves(const uint16_t* packed, size_t count, float* numbers) {
   }
 }
 
-// Whether the elements of `type` are signed.
-bool IsSigned(MatrixOperation::Type type) { return type == Matrix::S8 || type == Matrix::S4; }
+template <typename T>
+void TransposeNumbers(const T* from, uint32_t rows, uint32_t columns, T* to) {
+  for (uint32_t i = 0; i < rows; ++i) {
+    for (uint32_t j = 0; j < columns; ++j) to[j * rows + i] = from[i * columns + j];
+  }
+}
 
 }  // namespace
+
+void Transpose(const float* from, uint32_t rows, uint32_t columns, float* to) {
+  TransposeNumbers(from, rows, columns, to);
+}
+void Transpose(const double* from, uint32_t rows, uint32_t columns, double* to) {
+  TransposeNumbers(from, rows, columns, to);
+}
 
 void UnpackSingles(MatrixOperation::Type type, const uint32_t* packed, size_t count, float* numbers) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(packed);
@@ -88,21 +99,18 @@ void PackSingles(MatrixOperation::Type type, const float* numbers, size_t count,
   }
 }
 
-void UnpackWholes(MatrixOperation::Type type, const uint32_t* packed, size_t count, int32_t* numbers) {
-  const uint32_t bits = trace::MatrixElementBits(type);
-  if (bits == 32) {
-    std::memcpy(numbers, packed, count * sizeof(int32_t));
-  } else if (bits == 8 && IsSigned(type)) {
+void UnpackWholes(MatrixOperation::Type type, const uint32_t* packed, size_t count, float* numbers) {
+  if (type == Matrix::S8) {
     const auto* bytes = reinterpret_cast<const int8_t*>(packed);
     for (size_t i = 0; i < count; ++i) numbers[i] = bytes[i];
-  } else if (bits == 8) {
+  } else if (type == Matrix::U8) {
     const auto* bytes = reinterpret_cast<const uint8_t*>(packed);
     for (size_t i = 0; i < count; ++i) numbers[i] = bytes[i];
   } else {
-    const uint32_t sign = IsSigned(type) ? 8 : 0;
+    const int sign = type == Matrix::S4 ? 8 : 0;
     for (size_t i = 0; i < count; ++i) {
-      const uint32_t nibble = packed[i / 8] >> 4 * (i % 8) & 15;
-      numbers[i] = static_cast<int32_t>(nibble ^ sign) - static_cast<int32_t>(sign);
+      const auto nibble = static_cast<int>(packed[i / 8] >> 4 * (i % 8) & 15);
+      numbers[i] = static_cast<float>((nibble ^ sign) - sign);
     }
   }
 }

@@ -14,8 +14,12 @@ namespace heddle::tracegen {
 void UnpackSingles(MatrixOperation::Type type, const uint32_t* packed, size_t count, float* numbers);
 // Single-precision numbers as F16 or F32, to nearest with ties to even. `count` is a multiple of 8.
 void PackSingles(MatrixOperation::Type type, const float* numbers, size_t count, uint32_t* packed);
-// Elements of type S8, U8, S4, U4 or S32.
-void UnpackWholes(MatrixOperation::Type type, const uint32_t* packed, size_t count, int32_t* numbers);
+// Elements of type S8, U8, S4 or U4.
+void UnpackWholes(MatrixOperation::Type type, const uint32_t* packed, size_t count, float* numbers);
+
+// From `rows` lines of `columns` numbers to `columns` lines of `rows`.
+void Transpose(const float* from, uint32_t rows, uint32_t columns, float* to);
+void Transpose(const double* from, uint32_t rows, uint32_t columns, double* to);
 
 }  // namespace heddle::tracegen
 

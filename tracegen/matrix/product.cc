@@ -18,14 +18,6 @@ constexpr uint32_t kWarp = 32;
 constexpr size_t kMostInputs = 1024;
 constexpr size_t kMostSums = 256;
 
-// From `rows` lines of `columns` numbers to `columns` lines of `rows`.
-template <typename T>
-void Transpose(const T* from, uint32_t rows, uint32_t columns, T* to) {
-  for (uint32_t i = 0; i < rows; ++i) {
-    for (uint32_t j = 0; j < columns; ++j) to[j * rows + i] = from[i * columns + j];
-  }
-}
-
 // Adds to `sums` (m by N, as A by rows and B by rows).
 template <uint32_t N, typename T>
 void AddProducts(uint32_t m, uint32_t k, const T* a, const T* b, T* sums) {
@@ -35,11 +27,7 @@ void AddProducts(uint32_t m, uint32_t k, const T* a, const T* b, T* sums) {
     for (uint32_t step = 0; step < k; ++step) {
       const T factor = a[i * k + step];
       const T* line = b + step * N;
-      if constexpr (std::numeric_limits<T>::is_integer) {
-        for (uint32_t j = 0; j < N; ++j) row[j] += factor * line[j];
-      } else {
-        for (uint32_t j = 0; j < N; ++j) row[j] = std::fma(factor, line[j], row[j]);
-      }
+      for (uint32_t j = 0; j < N; ++j) row[j] = std::fma(factor, line[j], row[j]);
     }
     for (uint32_t j = 0; j < N; ++j) sums[i * N + j] = row[j];
   }
@@ -165,21 +153,16 @@ void MatrixProduct::MultiplyDoubles(Packed& packed) const {
 
 void MatrixProduct::MultiplyWholes(Packed& packed) const {
   const uint32_t m = operation_.m, n = operation_.n, k = operation_.k;
-  int32_t a[kMostInputs], b[kMostInputs], turned[kMostInputs];
+  // Sums of at most 64 products of bytes, without C, are below 2^24: single precision has them exactly, and is quicker.
+  alignas(32) float a[kMostInputs], b[kMostInputs], turned[kMostInputs], sums[kMostSums] = {};
   UnpackWholes(operation_.a, packed.a, size_t{m} * k, a);
   UnpackWholes(operation_.b, packed.b, size_t{n} * k, b);
   Transpose(b, n, k, turned);
-  uint32_t sums[kMostSums] = {};
-  // Without C they fit whatever the numbers are; as unsigned numbers they also wrap.
-  AddProducts(m, n, k, reinterpret_cast<const uint32_t*>(a), reinterpret_cast<const uint32_t*>(turned), sums);
+  AddProducts(m, n, k, a, turned, sums);
   for (uint32_t i = 0; i < m * n; ++i) {
-    if (!operation_.saturates) {
-      packed.sums[i] += sums[i];
-      continue;
-    }
     const int64_t sum = int64_t{static_cast<int32_t>(packed.sums[i])} + static_cast<int32_t>(sums[i]);
-    packed.sums[i] = static_cast<uint32_t>(
-        std::clamp<int64_t>(sum, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()));
+    constexpr int64_t kLeast = std::numeric_limits<int32_t>::min(), kMost = std::numeric_limits<int32_t>::max();
+    packed.sums[i] = static_cast<uint32_t>(operation_.saturates ? std::clamp(sum, kLeast, kMost) : sum);
   }
 }
 
