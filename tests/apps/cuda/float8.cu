@@ -1,4 +1,5 @@
 // 8-bit floating-point numbers: every number, and conversions to them, on device and host, against a search.
+// nvcc: -arch=sm_90
 #include <cuda_fp8.h>
 
 #include "check.h"

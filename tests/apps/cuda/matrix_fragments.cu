@@ -1,4 +1,5 @@
 // Products of matrices by fragments (mma.h): every shape and type, all layouts, against loops of the host.
+// nvcc: -arch=sm_90
 #include <mma.h>
 
 #include "check.h"

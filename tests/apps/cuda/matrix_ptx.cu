@@ -1,4 +1,5 @@
 // Products of matrices by inline PTX, as libraries write them: tiles by ldmatrix, mma.sync, and moves between threads.
+// nvcc: -arch=sm_90
 #include <cuda_fp16.h>
 
 #include "check.h"
