@@ -14,6 +14,7 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "tracegen/instrument/kernel_pass.h"
 #include "tracegen/program/link.h"
+#include "tracegen/program/ptx_source/windows.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -238,6 +239,7 @@ bool MayChange(const llvm::Instruction& instruction) {
   const llvm::Function* callee = call->getCalledFunction();
   if (callee == nullptr || !callee->isDeclaration()) return false;
   const llvm::StringRef name = callee->getName();
+  if (name.starts_with(kMatrixFunction)) return name.contains(".store.") || name.contains("stmatrix.");
   if (!callee->isIntrinsic()) return SystemCallMicroOps(name.str()).has_value();
   return isa<llvm::MemIntrinsic>(call) || name.contains(".clock") || name.contains("globaltimer") ||
          name.starts_with("llvm.nvvm.sust.");

@@ -235,6 +235,20 @@ __global__ void k(float* out) {
                                             "wmma.store.d.sync.aligned.row.m16n16k16.f32"));
 }
 
+// A thread that polls memory in vain is asked again once a fragment has been stored there.
+TEST_F(MatricesTest, StoresWakeThreadsThatPoll) {
+  expected_warning_ = "order";
+  Succeeds(R"(__global__ void k(int* out) {
+  volatile int* flag = out;
+  if (threadIdx.x < 32) {
+    while (flag[63] == 0) {}
+  } else {
+    asm volatile("wmma.store.d.sync.aligned.row.m8n8k32.s32 [%0], {%1, %2}, 8;" : : "l"(out), "r"(3), "r"(3) : "memory");
+  }
+})",
+           IntRecipe(1, 64, std::vector<double>(64, 3)));
+}
+
 // Threads of a warp that do not all come to the instruction wait for ever; those that have exited are not waited for.
 TEST_F(MatricesTest, ThreadsThatAreMissing) {
   const std::string product =
