@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "proto/trace.pb.h"
+#include "traces/format/program/operands.h"
 
 namespace heddle::tracegen {
 
@@ -13,16 +14,23 @@ namespace heddle::tracegen {
 struct AccessKind {
   enum Value : uint8_t { kLoad = 1, kStore = 2, kAtomic = 4, kBarrier = 8, kWarpOperation = 16 };
 
-  // Of an instruction that has an address.
-  static Value Of(const trace::v1::Instruction& instruction) {
-    return instruction.op() == trace::v1::OP_ATOMIC  ? kAtomic
-           : instruction.op() == trace::v1::OP_STORE ? kStore
-                                                     : kLoad;
+  // Of a column that is an address.
+  static Value Of(const trace::Column& column) {
+    return column.access == trace::v1::OP_ATOMIC ? kAtomic : column.access == trace::v1::OP_STORE ? kStore : kLoad;
   }
 };
 
-// Shuffles, votes and syncwarp of today's form, which the threads of their mask reach together.
+inline bool IsAddress(const trace::Column& column) { return column.kind == trace::v1::Operand::ADDRESS; }
+
+// Barriers at which the thread waits for others of its block.
+inline bool WaitsForBlock(const trace::v1::Instruction& instruction) {
+  return instruction.op() == trace::v1::OP_BARRIER && instruction.barrier_role() != trace::v1::BARRIER_ARRIVE;
+}
+
+// Shuffles, votes and syncwarp of today's form, which the threads of their mask reach together; and waits for a
+// transaction barrier, behind which a thread sees what was done before the arrivals.
 inline bool SynchronizesWarp(const trace::v1::Instruction& instruction) {
+  if (instruction.async().role() == trace::v1::Async::BARRIER_WAIT) return true;
   return instruction.op() == trace::v1::OP_WARP && absl::StrContains(instruction.mnemonic(), "sync");
 }
 

@@ -111,6 +111,13 @@ std::vector<std::string> LaunchValidity::Warnings(const trace::v1::Certificate& 
   }
   if (!shared_.has_value()) return warnings;
   if (std::string text = HandOffWarning(); !text.empty()) warnings.push_back(std::move(text));
+  if (const std::optional<trace::Pc> copy = shared_->unwaited(); copy.has_value()) {
+    warnings.push_back(absl::StrCat("kernel '", trace::BriefKernelName(kernel_.name),
+                                    "': threads end without having waited for their asynchronous copy at ",
+                                    PlaceOf(*copy),
+                                    " (cp.async.wait_group, wait_all): its data never arrive here, on a device "
+                                    "whenever they do"));
+  }
   if (const auto& first = shared_->uninitialized(); first.has_value()) {
     warnings.push_back(absl::StrCat("kernel '", trace::BriefKernelName(kernel_.name), "': shared memory is read at ",
                                     PlaceOf(first->pc), " that no thread of the block has written (first by block ",

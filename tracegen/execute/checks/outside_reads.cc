@@ -9,7 +9,7 @@ namespace heddle::tracegen {
 
 OutsideReads::OutsideReads(const trace::Program& program, uint32_t threads,
                            const std::vector<trace::v1::Allocation>& allocations)
-    : program_(program), threads_(threads) {
+    : program_(program), columns_(trace::ColumnsOf(program)), threads_(threads) {
   bounds_.SetAllocations(allocations);
 }
 
@@ -35,13 +35,13 @@ absl::Status OutsideReads::AddBlock(uint64_t, BlockRecords& records, std::span<c
     size_t position = 0;
     trace::Walk(program_, last || records.exited(t) ? trace::Extent::kRunsToExit : trace::Extent::kCut, decisions,
                 states_[t], ~uint64_t{0}, instructions, [&](uint32_t, const trace::Block& block) {
-                  for (const trace::Pc pc : program_.accesses_of(block)) {
+                  for (uint32_t c = block.first_access; c < block.first_access + block.access_count; ++c) {
                     const size_t at = position++;
                     if (!any || at >= addresses.size() || !IsOutside(addresses[at])) continue;
-                    const trace::v1::OpClass op = program_.instruction(pc).op();
-                    if (op == trace::v1::OP_STORE || op == trace::v1::OP_ATOMIC) continue;
+                    const trace::v1::OpClass op = columns_[c].access;
+                    if (op != trace::v1::OP_LOAD && op != trace::v1::OP_TEXTURE) continue;
                     trace::v1::OutsideRead read;
-                    read.set_instruction(pc);
+                    read.set_instruction(columns_[c].instruction);
                     read.set_count(1);
                     read.set_address(addresses[at]);
                     Add(std::move(read));

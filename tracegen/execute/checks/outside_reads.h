@@ -14,6 +14,7 @@
 #include "tracegen/execute/block/block_observer.h"
 #include "tracegen/execute/memory/bounds_check.h"
 #include "traces/format/chunk/walk.h"
+#include "traces/format/program/operands.h"
 #include "traces/format/program/program.h"
 
 namespace heddle::tracegen {
@@ -37,6 +38,7 @@ class OutsideReads final : public BlockObserver {
   void Add(trace::v1::OutsideRead read);
 
   const trace::Program& program_;
+  const std::vector<trace::Column> columns_;
   const uint32_t threads_;
   BoundsCheck bounds_;
   bool in_block_ = false;

@@ -30,10 +30,10 @@ absl::Status SharedMemoryCheck::AddBlock(uint64_t block, BlockRecords& records, 
   return absl::OkStatus();
 }
 
-// Words: pairs of instructions and their counts, three each; then, if there is one, the first load of what is not
-// initialized.
+// Words: how many pairs; 1 + the copy that was not waited for, 0 = none; pairs of instructions and their counts, three
+// each; then, if there is one, the first load of what is not initialized.
 std::string SharedMemoryCheck::TakeFindings() {
-  std::vector<uint64_t> words = {hand_offs().size()};
+  std::vector<uint64_t> words = {hand_offs().size(), unwaited().has_value() ? uint64_t{1} + *unwaited() : 0};
   for (const auto& [pair, count] : hand_offs()) words.insert(words.end(), {pair.first, pair.second, count});
   if (uninitialized().has_value()) {
     words.insert(words.end(), {uninitialized()->pc, uninitialized()->block, uninitialized()->thread});
@@ -47,7 +47,8 @@ std::string SharedMemoryCheck::TakeFindings() {
 void SharedMemoryCheck::AddFindings(std::string_view findings) {
   std::vector<uint64_t> words(findings.size() / sizeof(uint64_t));
   std::memcpy(words.data(), findings.data(), words.size() * sizeof(uint64_t));
-  const uint64_t* next = words.data() + 1;
+  if (words[1] != 0) unwaited_elsewhere_ = static_cast<trace::Pc>(words[1] - 1);
+  const uint64_t* next = words.data() + 2;
   for (uint64_t i = 0; i < words[0]; ++i, next += 3) {
     hand_offs_.Add({static_cast<trace::Pc>(next[0]), static_cast<trace::Pc>(next[1])}, next[2]);
   }

@@ -36,6 +36,8 @@ namespace heddle::tracegen {
 // several times, as when it fills arrays, are looked at in one of kStoresSampled blocks.
 //
 // A load of a place that no thread has stored to before the same barrier reads what is not initialized.
+//
+// An asynchronous copy stores at the wait that covers it; a thread that ends without such a wait is told.
 class SharedMemoryCheck final : public BlockObserver {
  public:
   // Of one launch of `program`, which must outlive the check, with so many threads and so much shared memory per block.
@@ -52,6 +54,10 @@ class SharedMemoryCheck final : public BlockObserver {
   const std::map<HandOff, uint64_t>& hand_offs() const { return hand_offs_.found(); }
   // The first load, and its block, of what was not initialized.
   const std::optional<UninitializedLoad>& uninitialized() const { return uninitialized_.found(); }
+  // An asynchronous copy that some thread has not waited for when it ended.
+  std::optional<trace::Pc> unwaited() const {
+    return paths_.unwaited().has_value() ? paths_.unwaited() : unwaited_elsewhere_;
+  }
 
  private:
   static constexpr uint64_t kStoresSampled = 16;  // the first one of so many
@@ -60,6 +66,7 @@ class SharedMemoryCheck final : public BlockObserver {
   SharedPaths paths_;
   HandOffFinder hand_offs_;
   UninitializedLoads uninitialized_;
+  std::optional<trace::Pc> unwaited_elsewhere_;  // found by a copy of this object
 };
 
 }  // namespace heddle::tracegen

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
+
+#include "traces/format/program/operands.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -10,8 +13,23 @@ using trace::v1::Instruction;
 
 constexpr uint64_t kBarrierStep = uint64_t{1} << 32;  // of ThreadState::interval
 
-bool MayBeShared(const Instruction& instruction) {
-  return instruction.space() == trace::v1::SPACE_SHARED || instruction.space() == trace::v1::SPACE_GENERIC;
+bool MayBeShared(const trace::Column& column) {
+  return IsAddress(column) && (column.space == trace::v1::SPACE_SHARED || column.space == trace::v1::SPACE_GENERIC);
+}
+
+// What a wait or a commit does to copies on their way.
+std::optional<CopyEvent> CopyEventOf(const Instruction& instruction) {
+  switch (instruction.async().role()) {
+    case trace::v1::Async::COMMIT:
+      return CopyEvent{CopyEvent::kCommit, 0};
+    case trace::v1::Async::WAIT_GROUP:
+      return CopyEvent{CopyEvent::kWait, instruction.async().most_pending()};
+    case trace::v1::Async::WAIT_ALL:
+    case trace::v1::Async::BARRIER_COPIES:
+      return CopyEvent{CopyEvent::kWaitForAll, 0};
+    default:
+      return std::nullopt;
+  }
 }
 
 // Functions stand behind the kernel, and threads within a call are behind those that have returned from it.
@@ -24,24 +42,29 @@ uint64_t OrderOf(const trace::Program& program, trace::Pc pc) {
 
 SharedPaths::SharedPaths(const trace::Program& program, uint32_t threads)
     : program_(program), path_of_thread_(threads) {
+  const std::vector<trace::Column> columns = trace::ColumnsOf(program);
   for (const trace::Block& block : program.blocks()) {
     first_item_.push_back(static_cast<uint32_t>(items_.size()));
     uint32_t position = 0;
     for (trace::Pc pc = block.first; pc < block.first + block.count; ++pc) {
       const Instruction& instruction = program.instruction(pc);
-      if (instruction.op() == trace::v1::OP_BARRIER) {
-        items_.push_back({0, pc, 0, 0, AccessKind::kBarrier});
+      if (WaitsForBlock(instruction)) {
+        items_.push_back({0, pc, 0, 0, AccessKind::kBarrier, std::nullopt});
       } else if (SynchronizesWarp(instruction)) {
-        items_.push_back({0, pc, 0, 0, AccessKind::kWarpOperation});
+        items_.push_back({0, pc, 0, 0, AccessKind::kWarpOperation, std::nullopt});
       }
-      if (!trace::Program::HasAddress(instruction)) continue;
-      if (MayBeShared(instruction)) {
-        const AccessKind::Value kind = AccessKind::Of(instruction);
-        const uint32_t bytes = instruction.access_bytes();
-        items_.push_back({position, pc, OrderOf(program, pc), static_cast<uint16_t>(bytes), kind});
-        unit_bits_ = std::min(unit_bits_, static_cast<uint32_t>(std::countr_zero(bytes)));
+      const bool begins = instruction.async().role() == trace::v1::Async::BARRIER_INIT;
+      for (uint32_t left = trace::CountColumns(instruction); left > 0; --left, ++position) {
+        const trace::Column& column = columns[block.first_access + position];
+        if (!MayBeShared(column)) continue;
+        const AccessKind::Value kind = begins ? AccessKind::kStore : AccessKind::Of(column);
+        items_.push_back({position, pc, OrderOf(program, pc), static_cast<uint16_t>(column.bytes), kind, std::nullopt});
+        if (instruction.async().role() == trace::v1::Async::COPY) items_.back().copy = CopyEvent{CopyEvent::kBegin, 0};
+        unit_bits_ = std::min(unit_bits_, static_cast<uint32_t>(std::countr_zero(column.bytes)));
       }
-      ++position;
+      if (const std::optional<CopyEvent> event = CopyEventOf(instruction); event.has_value()) {
+        items_.push_back({0, pc, OrderOf(program, pc), 0, AccessKind::kStore, event});
+      }
     }
   }
   first_item_.push_back(static_cast<uint32_t>(items_.size()));
@@ -54,6 +77,7 @@ bool SharedPaths::has_atomics() const {
 SharedPath SharedPaths::StepsOf(std::span<const uint8_t> taken, bool to_exit, ThreadState& state) {
   SharedPath path;
   path.first = path.end = static_cast<uint32_t>(spans_.size());
+  on_their_way_.Clear();
   trace::ByteDecisions decisions(taken.data(), taken.size());
   uint64_t instructions = 0;
   uint32_t position = 0;
@@ -69,21 +93,33 @@ SharedPath SharedPaths::StepsOf(std::span<const uint8_t> taken, bool to_exit, Th
                     ++state.interval;
                     continue;
                   }
-                  if (spans_.size() == path.first || spans_.back().interval != state.interval) {
-                    const auto at = static_cast<uint32_t>(steps_.size());
-                    spans_.push_back({state.interval, 0, at, at});
+                  const SharedStep step = {position + item.position, item.pc, item.order, item.bytes, item.kind};
+                  if (!item.copy.has_value()) {
+                    Append(step, state.interval, path);
+                    continue;
                   }
-                  SharedSpan& span = spans_.back();
-                  ++span.end;
-                  span.kinds |= item.kind;
-                  path.mixed |= (span.kinds & (span.kinds - 1)) != 0;
-                  path.stores |= span.kinds == AccessKind::kStore && span.end - span.first > 1;
-                  steps_.push_back({position + item.position, item.pc, item.order, item.bytes, item.kind});
+                  for (const SharedStep& arrived : on_their_way_.Take(*item.copy, step)) {
+                    Append(arrived, state.interval, path);
+                  }
                 }
                 position += block.access_count;
               });
   path.end = static_cast<uint32_t>(spans_.size());
+  if (to_exit && !on_their_way_.empty() && !unwaited_.has_value()) unwaited_ = on_their_way_.first();
   return path;
+}
+
+void SharedPaths::Append(const SharedStep& step, uint64_t interval, SharedPath& path) {
+  if (spans_.size() == path.first || spans_.back().interval != interval) {
+    const auto at = static_cast<uint32_t>(steps_.size());
+    spans_.push_back({interval, 0, at, at});
+  }
+  SharedSpan& span = spans_.back();
+  ++span.end;
+  span.kinds |= step.kind;
+  path.mixed |= (span.kinds & (span.kinds - 1)) != 0;
+  path.stores |= span.kinds == AccessKind::kStore && span.end - span.first > 1;
+  steps_.push_back(step);
 }
 
 void SharedPaths::Walk(const BlockRecords& records, bool last) {

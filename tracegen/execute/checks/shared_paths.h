@@ -3,6 +3,7 @@
 #define HEDDLE_TRACEGEN_EXECUTE_CHECKS_SHARED_PATHS_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -10,20 +11,13 @@
 
 #include "tracegen/execute/block/block_records.h"
 #include "tracegen/execute/checks/access_kind.h"
+#include "tracegen/execute/checks/copies_on_their_way.h"
+#include "tracegen/execute/checks/shared_step.h"
 #include "tracegen/instrument/thread_context.h"
 #include "traces/format/chunk/walk.h"
 #include "traces/format/program/program.h"
 
 namespace heddle::tracegen {
-
-// An access of a path that may be to shared memory.
-struct SharedStep {
-  uint32_t position = 0;  // among the path's accesses
-  trace::Pc pc = 0;
-  uint64_t order = 0;  // within an interval: the lowest goes first
-  uint16_t bytes = 0;
-  AccessKind::Value kind = AccessKind::kLoad;
-};
 
 // Steps of a path that lie in one interval: between two barriers or warp operations.
 struct SharedSpan {
@@ -62,6 +56,9 @@ class SharedPaths {
   // A unit has 2^unit_bits() bytes: no access is smaller.
   uint32_t unit_bits() const { return unit_bits_; }
   bool has_atomics() const;
+  // A copy that some thread has not waited for when it ended. (Copies are not followed from one part of a block to the
+  // next.)
+  const std::optional<trace::Pc>& unwaited() const { return unwaited_; }
 
   const SharedPath& path(uint32_t thread) const { return path_of_thread_[thread]; }
   const SharedSpan& span(uint32_t number) const { return spans_[number]; }
@@ -75,6 +72,7 @@ class SharedPaths {
     uint64_t order = 0;
     uint16_t bytes = 0;
     AccessKind::Value kind = AccessKind::kLoad;
+    std::optional<CopyEvent> copy;  // of an asynchronous copy, or what waits for it: no access at once
   };
   struct ThreadState {
     trace::WalkState walk;
@@ -87,6 +85,7 @@ class SharedPaths {
 
   // Walks the path of a thread, or of its part, and appends what may be accesses to shared memory to steps_.
   SharedPath StepsOf(std::span<const uint8_t> taken, bool to_exit, ThreadState& state);
+  void Append(const SharedStep& step, uint64_t interval, SharedPath& path);
 
   const trace::Program& program_;
   uint32_t unit_bits_ = 2;
@@ -96,6 +95,8 @@ class SharedPaths {
   bool is_whole_ = false;
   bool is_first_ = false;
   std::vector<ThreadState> states_;
+  CopiesOnTheirWay on_their_way_;  // of the path that is walked
+  std::optional<trace::Pc> unwaited_;
   std::vector<SharedStep> steps_;
   std::vector<SharedSpan> spans_;
   std::vector<SharedPath> path_of_thread_;

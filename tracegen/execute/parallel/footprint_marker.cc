@@ -7,6 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "tracegen/instrument/thread_context.h"
 #include "traces/base/status_macros.h"
+#include "traces/format/program/operands.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -39,13 +40,13 @@ std::string FootprintMarker::WhyNot(const trace::Program& program) {
 
 FootprintMarker::FootprintMarker(const trace::Program& program, uint32_t threads, bool uses_local, Footprint& footprint)
     : program_(program), uses_local_(uses_local), footprint_(footprint), states_(threads) {
-  for (const trace::Pc pc : program.accesses()) {
-    const Instruction& instruction = program.instruction(pc);
-    const trace::v1::MemorySpace space = instruction.space();
+  for (const trace::Column& column : trace::ColumnsOf(program)) {
+    const trace::v1::MemorySpace space = column.space;
     Access& access = accesses_.emplace_back();
-    access.bytes = static_cast<uint16_t>(instruction.access_bytes());
-    access.reads = instruction.op() != trace::v1::OP_STORE;
-    access.writes = instruction.op() == trace::v1::OP_STORE || instruction.op() == trace::v1::OP_ATOMIC;
+    if (column.kind != trace::v1::Operand::ADDRESS) continue;  // another value than an address
+    access.bytes = static_cast<uint16_t>(column.bytes);
+    access.reads = column.access != trace::v1::OP_STORE;
+    access.writes = column.access == trace::v1::OP_STORE || column.access == trace::v1::OP_ATOMIC;
     access.is_common =
         space != trace::v1::SPACE_SHARED && space != trace::v1::SPACE_LOCAL && space != trace::v1::SPACE_PARAM;
     access.is_local = uses_local && (space == trace::v1::SPACE_LOCAL || space == trace::v1::SPACE_GENERIC);
