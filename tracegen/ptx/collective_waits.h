@@ -16,7 +16,8 @@ namespace heddle::tracegen {
 // barriers of the whole block or with constant numbers at which all wait, and for forms that a trace does not have:
 // copies of other sizes, waits for all but more than 8 groups. Operands:
 // * barriers of the block: BARRIER and COUNT, each only if it is in a register;
-// * copies: ADDRESS of the source, ADDRESS of the destination, and BYTES if fewer than the whole may be read;
+// * copies: ADDRESS of the source (0 where nothing is read), ADDRESS of the destination, and BYTES if fewer than the
+//   whole may be read;
 // * transaction barriers: ADDRESS of the barrier; then COUNT or BYTES where the instruction has them. What waits has a
 //   COUNT: the phases of the barrier, since it was made, that must be over before the thread goes on; 0 of a test that
 //   has failed.

@@ -19,6 +19,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "tracegen/recipe/recipe_run.h"
+#include "traces/format/program/operands.h"
 #include "traces/format/read/check.h"
 #include "traces/format/read/reader.h"
 
@@ -98,7 +99,7 @@ class CaptureTest : public ::testing::Test {
     return count;
   }
 
-  // Every address that the last trace holds, by thread of its first launch (first chunk only).
+  // Every address, and every other value, that the last trace holds, by thread of its first launch (first chunk only).
   std::vector<std::vector<uint64_t>> Addresses(size_t launch = 0) const {
     std::vector<std::vector<uint64_t>> result;
     trace::DecodedChunk chunk;
@@ -109,9 +110,9 @@ class CaptureTest : public ::testing::Test {
         std::vector<uint64_t>& list = result.emplace_back();
         // Straight-line programs only: the accesses of all blocks in order.
         uint64_t position = chunk.first_address[t];
-        for (trace::Pc pc : program.accesses()) {
+        for (const trace::Column& column : trace::ColumnsOf(program)) {
           if (position == chunk.first_address[t + 1]) break;
-          list.push_back(chunk.address(position++, pc));
+          list.push_back(chunk.address(position++, column.slot));
         }
       }
     }

@@ -5,13 +5,16 @@
 namespace heddle::tracegen {
 namespace {
 
-// A warp counts as a whole, also if the block does not fill it.
-uint32_t WholeWarps(uint32_t threads) { return (threads + kWarpWidth - 1) / kWarpWidth * kWarpWidth; }
+// Whether a block of `there` threads can bring so many: a warp counts as a whole, also if the block does not fill it.
+bool CanBring(uint32_t there, uint32_t wanted) {
+  const uint32_t whole_warps = (there + kWarpWidth - 1) / kWarpWidth * kWarpWidth;
+  return wanted <= there || (wanted % kWarpWidth == 0 && wanted <= whole_warps);
+}
 
 }  // namespace
 
 bool BarrierTable::Accepts(const FrameBarrier& barrier) const {
-  if (barrier.id >= kBarriers || barrier.threads > WholeWarps(threads_.count())) return false;
+  if (barrier.id >= kBarriers || !CanBring(threads_.count(), barrier.threads)) return false;
   const BarrierCount& there = barriers_[barrier.id];
   return there.arrived == 0 || AreAlike(there.expected, barrier.threads);
 }
@@ -20,7 +23,7 @@ std::string BarrierTable::WhyRefused(const FrameBarrier& barrier, const std::str
   if (barrier.id >= kBarriers) {
     return absl::StrCat("barrier ", barrier.id, " at ", place, " does not exist: a block has barriers 0 to 15");
   }
-  if (barrier.threads > WholeWarps(threads_.count())) {
+  if (!CanBring(threads_.count(), barrier.threads)) {
     return absl::StrCat("the barrier at ", place, " waits for ", barrier.threads, " threads, but the block has ",
                         threads_.count());
   }

@@ -42,7 +42,12 @@ class Asynchronous {
     const size_t count = at_.operands.size() - (e_.Has("L2::cache_hint") ? 1 : 0);
     if (count > 3) read = IsPredicate(at_.operands[3]) ? IgnoredIf(e_.Predicate(3), bytes) : e_.In32(3);
     llvm::SmallVector<Value*, 3> recorded = {from, to};
-    if (count > 3 && !IsNumber(at_.operands[3])) recorded.push_back(read);
+    if (count > 3) {
+      // Where nothing is read, the source is no address.
+      Value* null = llvm::Constant::getNullValue(from->getType());
+      recorded[0] = b_.CreateSelect(b_.CreateIsNull(read), null, from);
+      if (!IsNumber(at_.operands[3])) recorded.push_back(read);
+    }
     Mark(recorded);
     Call(kCopyOperation, b_.getVoidTy(), {to, from, bytes, read});
     return true;

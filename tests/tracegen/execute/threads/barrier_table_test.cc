@@ -124,5 +124,41 @@ TEST_F(Barriers, GoOnWithWhatARoundHasBrought) {
   EXPECT_EQ(threads_[0].result, 2u);
 }
 
+TEST_F(Barriers, ArrivalsCountAndGoOn) {
+  Begin(96);
+  constexpr FrameBarrier kFull = {.site = 1, .id = 2, .threads = 96};
+  for (uint32_t t = 0; t < 64; ++t) {
+    threads_.SetRunning(t);
+    EXPECT_TRUE(barriers_.Accepts(kFull));
+    barriers_.Count(kFull);
+    EXPECT_EQ(threads_[t].state, ThreadState::kRunning);
+  }
+  for (uint32_t t = 64; t < 95; ++t) EXPECT_FALSE(Arrive(t, kFull));
+  EXPECT_TRUE(Arrive(95, kFull));
+  EXPECT_EQ(TakeReady(), Range(64, 95));
+  // It begins again, also for another number of threads.
+  threads_.SetRunning(0);
+  EXPECT_TRUE(barriers_.Accepts({.site = 1, .id = 2, .threads = 32}));
+}
+
+TEST_F(Barriers, AnArrivalThatIsTheLastOpensForTheOthers) {
+  Begin(64);
+  constexpr FrameBarrier kBarrier = {.site = 1, .id = 3, .threads = 64};
+  for (uint32_t t = 0; t < 32; ++t) EXPECT_FALSE(Arrive(t, kBarrier));
+  for (uint32_t t = 32; t < 64; ++t) {
+    threads_.SetRunning(t);
+    barriers_.Count(kBarrier);
+  }
+  EXPECT_EQ(TakeReady(), Range(0, 32));
+}
+
+TEST_F(Barriers, ANumberThatIsThatOfTheBlockIsNoOtherNumber) {
+  Begin(64);
+  threads_.SetRunning(0);
+  barriers_.Count({.site = 1, .id = 0, .threads = 64});
+  EXPECT_TRUE(barriers_.Accepts(kAll));
+  EXPECT_FALSE(barriers_.Accepts({.site = 1, .id = 0, .threads = 32}));
+}
+
 }  // namespace
 }  // namespace heddle::tracegen
