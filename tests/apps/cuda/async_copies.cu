@@ -13,7 +13,8 @@ constexpr int kThreads = 64;
                : "memory")
 
 __global__ void Sizes(const int4* from, int* out) {
-  __shared__ int4 wide[kThreads], cached[kThreads];
+  __shared__ alignas(64) int4 wide[kThreads];
+  __shared__ alignas(int4) int4 cached[kThreads];
   __shared__ int2 half[kThreads];
   __shared__ int word[kThreads];
   const int t = threadIdx.x;

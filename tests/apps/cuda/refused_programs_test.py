@@ -137,7 +137,7 @@ class Refusals(unittest.TestCase):
 
     def test_bulk_copies(self):
         self.refused_by_launch(
-            "__global__ void Kernel(int* out) {\n  __shared__ alignas(16) int s[128];\n"
+            "__global__ void Kernel(int* out) {\n  __shared__ int s[128];\n"
             "  unsigned from = (unsigned)__cvta_generic_to_shared(s);\n"
             '  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1],\\n\\t 16;"\n'
             '               :: "l"(out + 4 * threadIdx.x), "r"(from));\n}\n',
@@ -151,7 +151,7 @@ class Refusals(unittest.TestCase):
             "__global__ void Kernel(int* out) {\n  __shared__ int s[128];\n"
             "  unsigned to = (unsigned)__cvta_generic_to_shared(&s[4 * threadIdx.x]);\n"
             '  asm volatile("cp.async.cg.shared.global [%0], [%1], 8;" :: "r"(to), "l"(out));\n}\n',
-            "x.cu:4: inline PTX 'cp.async.cg.shared.global [%0], [%1], 8;' is not supported",
+            "x.cu:4: inline PTX 'cp.async.cg.shared.global [$0], [$1], 8;' is not supported",
             options=("-arch=sm_80",),
         )
 

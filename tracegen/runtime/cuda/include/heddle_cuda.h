@@ -12,6 +12,18 @@
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __align__(n) __attribute__((aligned(n)))
 
+// `__shared__ alignas(16) float tile[64]` is usual in CUDA, but clang takes no alignas behind an attribute, which
+// __shared__ is: here it is an attribute of the same meaning. The argument is a number or a type.
+template <__SIZE_TYPE__ kAlignment>
+constexpr __host__ __device__ __SIZE_TYPE__ heddle_alignment() {
+  return kAlignment;
+}
+template <typename T>
+constexpr __host__ __device__ __SIZE_TYPE__ heddle_alignment() {
+  return alignof(T);
+}
+#define alignas(...) __attribute__((aligned(heddle_alignment<__VA_ARGS__>())))
+
 // Clusters with a size are not supported; the message stands at the line of the kernel.
 #define __cluster_dims__(...) \
   _Pragma("GCC error \"thread block clusters (__cluster_dims__) are not supported: each block is its own cluster\"")
