@@ -27,32 +27,40 @@ void AsyncCopies::Copy(uint32_t thread, uint64_t to, uint64_t from, uint32_t byt
   Touch(to + bytes - 1);
   std::memcpy(copy.data.data(), reinterpret_cast<const void*>(from), read);
   if (threads_.size() < count_) threads_.resize(count_);
-  copy.group = threads_[thread].closed;
-  threads_[thread].copies.push_back(copy);
+  Thread& owner = threads_[thread];
+  if (owner.copies.size() == kMostOnTheirWay) Arrive(owner, owner.copies.size() / 2);
+  copy.group = owner.closed;
+  owner.copies.push_back(copy);
 }
 
 void AsyncCopies::Commit(uint32_t thread) {
   if (!threads_.empty()) ++threads_[thread].closed;
 }
 
-bool AsyncCopies::Arrive(Thread& thread, uint32_t end) {
-  // Groups are in ascending order.
-  size_t arrived = 0;
-  for (const OnItsWay& copy : thread.copies) {
-    if (copy.group >= end) break;
+void AsyncCopies::Arrive(Thread& thread, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const OnItsWay& copy = thread.copies[i];
     std::memcpy(reinterpret_cast<void*>(copy.to), copy.data.data(), copy.bytes);
-    ++arrived;
   }
-  thread.copies.erase(thread.copies.begin(), thread.copies.begin() + static_cast<std::ptrdiff_t>(arrived));
-  return arrived != 0;
+  thread.copies.erase(thread.copies.begin(), thread.copies.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+bool AsyncCopies::ArriveBelow(Thread& thread, uint32_t end) {
+  // Groups are in ascending order.
+  size_t count = 0;
+  while (count < thread.copies.size() && thread.copies[count].group < end) ++count;
+  Arrive(thread, count);
+  return count != 0;
 }
 
 bool AsyncCopies::Wait(uint32_t thread, uint32_t pending) {
   if (threads_.empty()) return false;
   Thread& waits = threads_[thread];
-  return Arrive(waits, waits.closed - std::min(pending, waits.closed));
+  return ArriveBelow(waits, waits.closed - std::min(pending, waits.closed));
 }
 
-bool AsyncCopies::WaitForAll(uint32_t thread) { return !threads_.empty() && Arrive(threads_[thread], ~uint32_t{0}); }
+bool AsyncCopies::WaitForAll(uint32_t thread) {
+  return !threads_.empty() && ArriveBelow(threads_[thread], ~uint32_t{0});
+}
 
 }  // namespace heddle::tracegen

@@ -3,6 +3,7 @@
 #define HEDDLE_TRACEGEN_EXECUTE_THREADS_ASYNC_COPIES_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -15,6 +16,8 @@ namespace heddle::tracegen {
 class AsyncCopies {
  public:
   static constexpr uint32_t kMostBytes = 16;
+  // Of a thread. If there are more, the oldest ones arrive without a wait, as they do on any device.
+  static constexpr size_t kMostOnTheirWay = 4096;
 
   // A block of so many threads begins: nothing is on its way.
   void BeginBlock(uint32_t threads);
@@ -42,8 +45,9 @@ class AsyncCopies {
     std::vector<OnItsWay> copies;
   };
 
-  // Those of groups below `end`.
-  static bool Arrive(Thread& thread, uint32_t end);
+  // The oldest ones; those of groups below `end`, if there are any.
+  static void Arrive(Thread& thread, size_t count);
+  static bool ArriveBelow(Thread& thread, uint32_t end);
 
   std::vector<Thread> threads_;  // empty until the block copies something
   uint32_t count_ = 0;

@@ -75,6 +75,15 @@ TEST_F(Copies, ReadTheirSourceAtOnceAndFillUpWithZeros) {
   EXPECT_EQ(to[0], 0);
 }
 
+TEST_F(Copies, TooManyArriveByThemselves) {
+  Copy(0, 0);
+  for (size_t i = 1; i < AsyncCopies::kMostOnTheirWay; ++i) Copy(0, 1);
+  EXPECT_EQ(to_[0], 0u);
+  Copy(0, 2);
+  EXPECT_EQ(to_[0], 1u);
+  EXPECT_EQ(to_[2], 0u);
+}
+
 TEST_F(Copies, ABlockBeginsWithoutAny) {
   Copy(0, 0);
   copies_.BeginBlock(2);

@@ -83,31 +83,32 @@ TEST_F(InstructionsTest, NumbersOfEightBits) {
 TEST_F(InstructionsTest, CopiesAndBarriersThatAreWaitedForLater) {
   Expect(
       {
-          {"cp.async.cg.shared.global [s], [g], 16; cp.async.wait_all; ld.shared.u32 %r0, [s+8];", 7},
-          {"mov.u32 %r3, 4; cp.async.ca.shared.global [s+16], [g], 8, %r3; cp.async.commit_group;\n"
-           "\tcp.async.wait_group 0; ld.shared.v2.u32 {%r4, %r5}, [s+16]; mad.lo.u32 %r0, %r5, 10, %r4;",
+          {"cp.async.cg.shared.global [tile], [table], 16; cp.async.wait_all; ld.shared.u32 %r0, [tile+8];", 7},
+          {"mov.u32 %r3, 4; cp.async.ca.shared.global [tile+16], [table], 8, %r3; cp.async.commit_group;\n"
+           "\tcp.async.wait_group 0; ld.shared.v2.u32 {%r4, %r5}, [tile+16]; mad.lo.u32 %r0, %r5, 10, %r4;",
            5},
-          {"setp.eq.u32 %p0, %r1, %r1; cp.async.ca.shared.global [s], [g], 4, %p0; cp.async.wait_all;\n"
-           "\tld.shared.u32 %r0, [s]; add.u32 %r0, %r0, 3;",
+          {"setp.eq.u32 %p0, %r1, %r1; cp.async.ca.shared.global [tile], [table], 4, %p0; cp.async.wait_all;\n"
+           "\tld.shared.u32 %r0, [tile]; add.u32 %r0, %r0, 3;",
            3},
-          {"setp.ne.u32 %p0, %r1, %r1; @%p0 cp.async.ca.shared.global [s], [g+4], 4; cp.async.wait_all;\n"
-           "\tld.shared.u32 %r0, [s]; add.u32 %r0, %r0, 4;",
+          {"setp.ne.u32 %p0, %r1, %r1; @%p0 cp.async.ca.shared.global [tile], [table+4], 4; cp.async.wait_all;\n"
+           "\tld.shared.u32 %r0, [tile]; add.u32 %r0, %r0, 4;",
            4},
-          {"cp.async.ca.shared.global [s], [g+4], 4; ld.shared.u32 %r0, [s]; cp.async.wait_all;", 0},
-          {"mbarrier.init.shared.b64 [b], 1; mbarrier.arrive.shared.b64 %rd1, [b];\n"
-           "\tmbarrier.test_wait.shared.b64 %p1, [b], %rd1; mbarrier.pending_count.b64 %r3, %rd1;\n"
-           "\tmbarrier.inval.shared.b64 [b]; selp.b32 %r0, %r3, 99, %p1;",
+          {"cp.async.ca.shared.global [tile], [table+4], 4; ld.shared.u32 %r0, [tile]; cp.async.wait_all;", 0},
+          {"mbarrier.init.shared.b64 [phase], 1; mbarrier.arrive.shared.b64 %rd1, [phase];\n"
+           "\tmbarrier.test_wait.shared.b64 %p1, [phase], %rd1; mbarrier.pending_count.b64 %r3, %rd1;\n"
+           "\tmbarrier.inval.shared.b64 [phase]; selp.b32 %r0, %r3, 99, %p1;",
            1},
-          {"mov.u64 %rd2, b; cvta.shared.u64 %rd2, %rd2; mbarrier.init.b64 [%rd2], 2;\n"
-           "\tcp.async.ca.shared.global [s], [g+12], 4; cp.async.mbarrier.arrive.noinc.b64 [%rd2];\n"
-           "\tmbarrier.test_wait.parity.b64 %p1, [%rd2], 1; ld.shared.u32 %r0, [s]; @!%p1 mov.u32 %r0, 99;",
+          {"mov.u64 %rd2, phase; cvta.shared.u64 %rd2, %rd2; mbarrier.init.b64 [%rd2], 2;\n"
+           "\tcp.async.ca.shared.global [tile], [table+12], 4; cp.async.mbarrier.arrive.noinc.b64 [%rd2];\n"
+           "\tmbarrier.test_wait.parity.b64 %p1, [%rd2], 1; ld.shared.u32 %r0, [tile]; @!%p1 mov.u32 %r0, 99;",
            8},
           {"mov.u32 %r3, 5; bar.sync %r3; mov.u32 %r3, 32; barrier.sync 1, %r3; mov.u32 %r0, 3;", 3},
           {"setp.lt.u32 %p1, %r1, %r2; barrier.red.popc.u32 %r0, 2, 32, %p1;", 1},
           {"elect.sync %r3|%p1, -1; selp.b32 %r0, 7, 8, %p1;", 7},
           {"fence.proxy.async; fence.mbarrier_init.release.cluster; mov.u32 %r0, 2;", 2},
       },
-      ".shared .align 16 .b32 s[16];\n.shared .align 8 .b64 b;\n.global .align 16 .u32 g[4] = {5, 6, 7, 8};\n");
+      ".shared .align 16 .b32 tile[16];\n.shared .align 8 .b64 phase;\n.global .align 16 .u32 table[4] = {5, 6, 7, "
+      "8};\n");
 }
 
 TEST_F(InstructionsTest, VectorRegistersAreTheirElements) {
