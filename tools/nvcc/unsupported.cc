@@ -33,13 +33,14 @@ constexpr MissingPart kHeaders[] = {
 };
 constexpr char kSharing[] = "sharing memory between processes (cudaIpc...) is not supported; copy it through the host";
 // Words of programs. Each is told once per file.
+constexpr std::string_view kConditional =
+    "conditional nodes of graphs are not supported; let the host decide between two graphs";
+constexpr std::string_view kSemaphores = "semaphores of other APIs are not supported";
 constexpr MissingPart kInterfaces[] = {
-    {"cudaGraphics", ""},  // of OpenGL: declared
-    {"cudaGraph", "CUDA graphs are not supported; launch the kernels one by one on a stream"},
-    {"cudaStreamBeginCapture", "CUDA graphs are not supported; launch the kernels one by one on a stream"},
-    {"cuGraphics", ""},
-    {"cuGraph", "CUDA graphs are not supported; launch the kernels one by one on a stream"},
-    {"cuStreamBeginCapture", "CUDA graphs are not supported; launch the kernels one by one on a stream"},
+    {"cudaGraphSetConditional", kConditional},
+    {"cuGraphConditional", kConditional},
+    {"cudaGraphAddExternalSemaphores", kSemaphores},
+    {"cuGraphAddExternalSemaphores", kSemaphores},
     {"__nv_atomic_", "atomic functions by memory order (CUDA 12.8) are not supported; use atomicAdd and its like"},
     {"cudaIpc", kSharing},
     {"cuIpc", kSharing},

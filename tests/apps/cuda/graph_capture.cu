@@ -187,6 +187,21 @@ void TestMistakes(cudaStream_t main, cudaStream_t side, const Buffers& buffers) 
   EXPECT(cudaStreamWaitEvent(main, outside, 0) == cudaErrorStreamCaptureIsolation);
   EXPECT(cudaStreamEndCapture(main, &graph) == cudaErrorStreamCaptureInvalidated);
 
+  // A stream that took part may be destroyed, once its work is joined.
+  for (int joined = 0; joined < 2; ++joined) {
+    cudaStream_t brief;
+    CALL(cudaStreamCreateWithFlags(&brief, cudaStreamNonBlocking));
+    CALL(cudaStreamBeginCapture(main, cudaStreamCaptureModeGlobal));
+    CALL(cudaEventRecord(event, main));
+    CALL(cudaStreamWaitEvent(brief, event, 0));
+    Scale<<<1, 64, 0, brief>>>(buffers.first, 2);
+    CALL(cudaEventRecord(event, brief));
+    if (joined != 0) CALL(cudaStreamWaitEvent(main, event, 0));
+    CALL(cudaStreamDestroy(brief));
+    EXPECT(cudaStreamEndCapture(main, &graph) == (joined != 0 ? cudaSuccess : cudaErrorStreamCaptureUnjoined));
+    if (joined != 0) CALL(cudaGraphDestroy(graph));
+  }
+
   // Two captures do not meet.
   CALL(cudaStreamBeginCapture(main, cudaStreamCaptureModeGlobal));
   CALL(cudaStreamBeginCapture(side, cudaStreamCaptureModeGlobal));

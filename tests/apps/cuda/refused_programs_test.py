@@ -103,14 +103,13 @@ class Refusals(unittest.TestCase):
             options=("-rdc=true", "-lcudadevrt"),
         )
 
-    def test_graphs(self):
+    def test_graphs_that_decide_by_themselves(self):
         said = self.refused_by_compiler(
-            "int main() {\n  cudaStream_t stream = 0;\n  cudaGraph_t graph;\n"
-            "  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);\n"
-            "  cudaStreamEndCapture(stream, &graph);\n}\n",
-            "x.cu:3: cudaGraph_t: CUDA graphs are not supported",
+            "__global__ void Decide(cudaGraphConditionalHandle handle) {\n"
+            "  cudaGraphSetConditional(handle, 1);\n  cudaGraphSetConditional(handle, 0);\n}\nint main() {}\n",
+            "x.cu:2: cudaGraphSetConditional: conditional nodes of graphs are not supported",
         )
-        self.assertEqual(said.count("CUDA graphs"), 1)
+        self.assertEqual(said.count("conditional nodes"), 1)
 
     def test_clusters(self):
         said = self.refused_by_compiler(

@@ -74,10 +74,10 @@ TEST(NvccSource, OnlyIncludesThatTheCompilerReads) {
 TEST(NvccSource, PartsOfTheInterfacesAreToldOnce) {
   const FindHeader all = [](const std::string&) { return Inclusion::kFound; };
   EXPECT_THAT(DescribeUnsupported("a.cu",
-                                  "int main() {\n  cudaGraphicsResource* r;\n  cudaGraph_t g;\n  cudaGraphExec_t e;\n"
+                                  "int main() {\n  cudaGraph_t g;\n  cudaGraphSetConditional(h, 1);\n  cudaGraphSetConditional(h, 0);\n"
                                   "  cudaIpcMemHandle_t h;\n  // cudaMipmappedArray_t\n}\n",
                                   all),
-              ElementsAre(HasSubstr("a.cu:3: cudaGraph_t: CUDA graphs are not supported"),
+              ElementsAre(HasSubstr("a.cu:3: cudaGraphSetConditional: conditional nodes of graphs are not supported"),
                           HasSubstr("a.cu:5: cudaIpcMemHandle_t: sharing memory between processes")));
 }
 

@@ -30,6 +30,8 @@ bool IsArray(const cudaArray* array);
 Layout ArrayLayout(const cudaArray* array, uint64_t x, uint64_t y, uint64_t z);
 // What a copy of the API does. cudaErrorInvalidValue: an end that is none, or does not fit.
 cudaError_t DescribeCopy(const cudaMemcpy3DParms& parameters, CopyWork* work);
+// The same of the driver API. False: an end that is none, or does not fit.
+bool DescribeCopy(const CUDA_MEMCPY3D& parameters, CopyWork* work);
 
 }  // namespace heddle::cuda
 

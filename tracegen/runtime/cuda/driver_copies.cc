@@ -67,14 +67,11 @@ CUresult CopyRows(const char* call, const CUDA_MEMCPY2D* c, CUstream stream, boo
   return CopyBlock(call, to, from, {c->WidthInBytes, c->Height, 1}, stream, synchronous);
 }
 
-CUresult CopySlices(const char* call, const CUDA_MEMCPY3D* c, CUstream stream, bool synchronous) {
-  // A level of detail other than 0 is one of a mipmapped array.
-  if (c == nullptr || c->srcLOD != 0 || c->dstLOD != 0) return CUDA_ERROR_INVALID_VALUE;
-  const End to = {c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray, c->dstXInBytes,
-                  c->dstY,          c->dstZ,    c->dstPitch,  c->dstHeight};
-  const End from = {c->srcMemoryType, c->srcHost, c->srcDevice, c->srcArray, c->srcXInBytes,
-                    c->srcY,          c->srcZ,    c->srcPitch,  c->srcHeight};
-  return CopyBlock(call, to, from, {c->WidthInBytes, c->Height, c->Depth}, stream, synchronous);
+CUresult CopySlices(const char* call, const CUDA_MEMCPY3D* copy, CUstream stream, bool synchronous) {
+  const Guard guard;
+  CopyWork work;
+  if (copy == nullptr || !DescribeCopy(*copy, &work)) return CUDA_ERROR_INVALID_VALUE;
+  return static_cast<CUresult>(Copy(call, work.to, work.from, work.block, work.kind, stream, synchronous));
 }
 
 End OfHost(const void* pointer) { return {CU_MEMORYTYPE_HOST, pointer}; }
@@ -82,6 +79,19 @@ End OfDevice(CUdeviceptr pointer) { return {CU_MEMORYTYPE_DEVICE, nullptr, point
 End OfArray(CUarray array, size_t offset) { return {CU_MEMORYTYPE_ARRAY, nullptr, 0, array, offset}; }
 
 }  // namespace
+
+bool DescribeCopy(const CUDA_MEMCPY3D& c, CopyWork* work) {
+  // A level of detail other than 0 is one of a mipmapped array.
+  if (c.srcLOD != 0 || c.dstLOD != 0) return false;
+  const End to = {c.dstMemoryType, c.dstHost, c.dstDevice, c.dstArray, c.dstXInBytes,
+                  c.dstY,          c.dstZ,    c.dstPitch,  c.dstHeight};
+  const End from = {c.srcMemoryType, c.srcHost, c.srcDevice, c.srcArray, c.srcXInBytes,
+                    c.srcY,          c.srcZ,    c.srcPitch,  c.srcHeight};
+  work->block = {c.WidthInBytes, c.Height, c.Depth};
+  work->kind = cudaMemcpyDefault;
+  return Place(to, work->block, &work->to) && Place(from, work->block, &work->from);
+}
+
 }  // namespace heddle::cuda
 
 using heddle::cuda::CopyBlock;

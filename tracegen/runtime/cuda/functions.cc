@@ -100,6 +100,14 @@ cudaError_t cudaFuncSetAttribute(const void* function, enum cudaFuncAttribute at
   if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) {
     return value >= -1 && value <= 100 ? cudaSuccess : Fail(cudaErrorInvalidValue);
   }
+  if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) {
+    return value == 0 || value == 1 ? cudaSuccess : Fail(cudaErrorInvalidValue);
+  }
+  if (attribute == cudaFuncAttributeClusterSchedulingPolicyPreference) {
+    return value >= cudaClusterSchedulingPolicyDefault && value <= cudaClusterSchedulingPolicyLoadBalancing
+               ? cudaSuccess
+               : Fail(cudaErrorInvalidValue);
+  }
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 ||
       value > heddle::cuda::ChosenDevice().shared_per_block_on_request) {
     return Fail(cudaErrorInvalidValue);
@@ -132,6 +140,24 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int block_size,
                                                                    size_t dynamic_shared_bytes, unsigned int) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, block_size, dynamic_shared_bytes);
+}
+
+// Each block is a cluster.
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function, const cudaLaunchConfig_t* config) {
+  if (clusters == nullptr || config == nullptr) return Fail(cudaErrorInvalidValue);
+  for (unsigned int i = 0; i < config->numAttrs && config->attrs != nullptr; ++i) {
+    const auto& size = config->attrs[i].val.clusterDim;
+    if (config->attrs[i].id != cudaLaunchAttributeClusterDimension || size.x * size.y * size.z <= 1) continue;
+    heddle::cuda::Explain("cudaOccupancyMaxActiveClusters",
+                          "clusters of blocks are not supported; launch without them");
+    return Fail(cudaErrorNotSupported);
+  }
+  const dim3& block = config->blockDim;
+  int blocks = 0;
+  const cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &blocks, function, static_cast<int>(block.x * block.y * block.z), config->dynamicSmemBytes);
+  if (error == cudaSuccess) *clusters = blocks * heddle::cuda::ChosenDevice().multiprocessors;
+  return error;
 }
 
 }  // extern "C"

@@ -188,7 +188,58 @@ KernelWork MakeWork(const void* function, const LaunchShape& shape, bool coopera
   return work;
 }
 
+// What attributes ask for. Those that only say how launches may overlap, or where data is to stay, change nothing.
+cudaError_t ReadAttributes(const char* call, const cudaLaunchConfig_t& config, KernelWork* work, cudaEvent_t* event) {
+  if (config.attrs == nullptr && config.numAttrs != 0) return Fail(cudaErrorInvalidValue);
+  for (unsigned int i = 0; i < config.numAttrs; ++i) {
+    const cudaLaunchAttributeValue& value = config.attrs[i].val;
+    switch (config.attrs[i].id) {
+      case cudaLaunchAttributeCooperative:
+        work->cooperative = value.cooperative != 0;
+        break;
+      case cudaLaunchAttributePriority:
+        work->priority = value.priority;
+        break;
+      case cudaLaunchAttributeClusterDimension:
+        if (value.clusterDim.x <= 1 && value.clusterDim.y <= 1 && value.clusterDim.z <= 1) break;
+        Explain(call, "clusters of blocks are not supported; launch without them");
+        return Fail(cudaErrorNotSupported);
+      case cudaLaunchAttributeProgrammaticEvent:
+        *event = value.programmaticEvent.event;
+        break;
+      case cudaLaunchAttributeLaunchCompletionEvent:
+        *event = value.launchCompletionEvent.event;
+        break;
+      case cudaLaunchAttributeDeviceUpdatableKernelNode:
+        Explain(call,
+                "kernel nodes that kernels change (cudaLaunchAttributeDeviceUpdatableKernelNode) are not supported");
+        return Fail(cudaErrorNotSupported);
+      default:
+        break;
+    }
+  }
+  return cudaSuccess;
+}
+
 }  // namespace
+
+cudaError_t LaunchWithAttributes(const char* call, const cudaLaunchConfig_t& config, const void* function,
+                                 void** arguments, void** extra) {
+  KernelWork work =
+      MakeWork(function, {config.gridDim, config.blockDim, config.dynamicSmemBytes, config.stream}, false);
+  cudaEvent_t event = nullptr;
+  if (cudaError_t error = ReadAttributes(call, config, &work, &event); error != cudaSuccess) return error;
+  const cudaError_t error = Launch(call, std::move(work), [&](const device::KernelInfo& info) {
+    if (arguments != nullptr || extra == nullptr) return PackArguments(info, arguments);
+    std::string bytes = UnpackExtra(extra);
+    bytes.resize(info.parameter_bytes);
+    return bytes;
+  });
+  // The event may come as early as the launch, or as late as its end.
+  if (error != cudaSuccess || event == nullptr) return error;
+  return cudaEventRecord(event, config.stream);
+}
+
 }  // namespace heddle::cuda
 
 using heddle::cuda::Fail;
@@ -228,21 +279,8 @@ cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 bl
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments) {
-  if (config == nullptr || (config->attrs == nullptr && config->numAttrs != 0)) return Fail(cudaErrorInvalidValue);
-  bool cooperative = false;
-  for (unsigned int i = 0; i < config->numAttrs; ++i) {
-    const cudaLaunchAttribute& attribute = config->attrs[i];
-    const auto& cluster = attribute.val.clusterDim;
-    if (attribute.id == cudaLaunchAttributeCooperative) cooperative = attribute.val.cooperative != 0;
-    if (attribute.id == cudaLaunchAttributeClusterDimension && (cluster.x > 1 || cluster.y > 1 || cluster.z > 1)) {
-      heddle::cuda::Explain("cudaLaunchKernelExC", "clusters of blocks are not supported; launch without them");
-      return Fail(cudaErrorNotSupported);
-    }
-  }
-  return heddle::cuda::Launch(
-      "cudaLaunchKernelExC",
-      MakeWork(function, {config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream}, cooperative),
-      [&](const heddle::device::KernelInfo& info) { return heddle::cuda::PackArguments(info, arguments); });
+  if (config == nullptr) return Fail(cudaErrorInvalidValue);
+  return heddle::cuda::LaunchWithAttributes("cudaLaunchKernelExC", *config, function, arguments, nullptr);
 }
 
 cudaError_t cudaConfigureCall(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream) {

@@ -58,6 +58,9 @@ cudaError_t PrepareLaunch(const char* call, KernelWork* work, const device::Kern
 
 // Runs a kernel of a loaded image to its end; what it prints goes to stdout. Or keeps it, in a stream that is captured.
 cudaError_t RunKernel(const char* call, KernelWork work);
+// A launch with attributes; arguments are pointers, or, if there are none, what `extra` names.
+cudaError_t LaunchWithAttributes(const char* call, const cudaLaunchConfig_t& config, const void* function,
+                                 void** arguments, void** extra);
 // Runs it now, outside of streams.
 cudaError_t Perform(const char* call, const KernelWork& work, LaunchPlace place, device::LaunchReply* reply);
 

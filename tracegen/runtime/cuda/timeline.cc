@@ -1,6 +1,7 @@
 #include "tracegen/runtime/cuda/timeline.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -42,7 +43,7 @@ CUstream_st* Timeline::NewStream(unsigned int flags, int priority) {
 
 bool Timeline::DeleteStream(CUstream_st* stream) {
   if (streams_.erase(stream) == 0) return false;
-  if (stream->recorder != nullptr) stream->recorder->Forget(stream);
+  if (const std::shared_ptr<StreamRecorder> recorder = stream->recorder) recorder->Forget(stream);
   // What was in it still comes before later work of the default stream.
   default_stream_.ready_ns = std::max(default_stream_.ready_ns, stream->ready_ns);
   delete stream;
@@ -102,7 +103,6 @@ std::vector<uint64_t> Timeline::Dependencies(CUstream_st* stream) {
   const auto add = [&](const CUstream_st& other) {
     launches.insert(launches.end(), other.last_launches.begin(), other.last_launches.end());
   };
-  add(*stream);
   if (stream == &default_stream_) {
     for (const CUstream_st* other : streams_) {
       if (Blocks(*other)) add(*other);
@@ -122,6 +122,8 @@ void Timeline::AddLaunch(CUstream_st* stream, uint64_t launch, uint64_t duration
 
 void Timeline::Finish(CUstream_st* stream, uint64_t end_ns, std::vector<uint64_t> last_launches) {
   stream->ready_ns = std::max(stream->ready_ns, end_ns);
+  // Some are of other streams, to the trace.
+  stream->dependencies.insert(stream->dependencies.end(), last_launches.begin(), last_launches.end());
   stream->last_launches = std::move(last_launches);
 }
 

@@ -60,7 +60,7 @@ class StreamRecorder {
   virtual cudaError_t Allocate(CUstream_st* stream, uint64_t bytes, uint64_t* address) = 0;
   // The capture cannot be ended well any more.
   virtual void Invalidate() = 0;
-  // A stream that is destroyed.
+  // A captured stream is about to be destroyed.
   virtual void Forget(CUstream_st* stream) = 0;
 };
 

@@ -91,8 +91,9 @@ cudaError_t Capture::Join(CUstream_st* stream, CUevent_st* event) {
   if (stream->recorder != nullptr && event->recorder.get() != this) {
     // `this` is the stream's capture.
     invalid_ = true;
-    if (event->recorder == nullptr) return cudaErrorStreamCaptureIsolation;
-    event->recorder->Invalidate();
+    auto* other = static_cast<Capture*>(event->recorder.get());
+    if (other == nullptr || other->places_.empty()) return cudaErrorStreamCaptureIsolation;
+    other->Invalidate();
     return cudaErrorStreamCaptureMerge;
   }
   if (places_.empty()) return cudaErrorCapturedEvent;  // the capture has ended
@@ -109,9 +110,18 @@ cudaError_t Capture::Join(CUstream_st* stream, CUevent_st* event) {
 }
 
 void Capture::Forget(CUstream_st* stream) {
-  invalid_ = true;
+  if (stream == origin_) {
+    // Nobody can end the capture any more: the other streams are let go.
+    invalid_ = true;
+    for (const auto& [other, place] : places_) {
+      if (other != stream) other->recorder = nullptr;
+    }
+    places_.clear();
+    return;
+  }
+  // What it has done must have been joined all the same.
+  left_.insert(left_.end(), places_[stream].begin(), places_[stream].end());
   places_.erase(stream);
-  if (stream == origin_) origin_ = nullptr;
 }
 
 bool Capture::IsJoined() const {
@@ -123,12 +133,11 @@ bool Capture::IsJoined() const {
     if (!IsNode(node) || !reached.insert(node).second) continue;
     open.insert(open.end(), node->before.begin(), node->before.end());
   }
-  for (const auto& [stream, place] : places_) {
-    for (const Node* node : place) {
-      if (IsNode(node) && !reached.contains(node)) return false;
-    }
-  }
-  return true;
+  const auto is_reached = [&](const Node* node) { return !IsNode(node) || reached.contains(node); };
+  return std::all_of(left_.begin(), left_.end(), is_reached) &&
+         std::all_of(places_.begin(), places_.end(), [&](const auto& entry) {
+           return std::all_of(entry.second.begin(), entry.second.end(), is_reached);
+         });
 }
 
 cudaError_t Capture::End(CUstream_st* stream, Graph** graph) {

@@ -53,6 +53,7 @@ class Capture : public StreamRecorder, public std::enable_shared_from_this<Captu
   Graph* graph_;
   std::map<CUstream_st*, std::vector<Node*>> places_;
   std::map<CUevent_st*, std::vector<Node*>> events_;
+  std::vector<Node*> left_;  // the last work of streams that were destroyed
   bool invalid_ = false;
 };
 

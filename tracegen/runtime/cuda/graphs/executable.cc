@@ -87,7 +87,7 @@ using heddle::cuda::Timeline;
 using heddle::cuda::WaitWork;
 
 CUgraphExec_st::CUgraphExec_st(std::vector<Step> steps, const CUgraph_st& graph, unsigned long long flags)
-    : steps_(std::move(steps)), graph_(&graph), flags_(flags) {
+    : steps_(std::move(steps)), graph_number_(graph.number()), flags_(flags) {
   for (size_t i = 0; i < steps_.size(); ++i) {
     by_node_[steps_[i].node] = i;
     if (auto* kernel = std::get_if<KernelWork>(&steps_[i].work)) CodeRegistry::Get().AddHandle(kernel->kernel);
@@ -202,6 +202,7 @@ cudaError_t CUgraphExec_st::Launch(CUstream_st* stream) {
     progress.number = ++launches;
     progress.start_ns = Timeline::Get().Begin(stream);
     progress.first = Timeline::Get().Dependencies(stream);
+    Append(progress.first, stream->last_launches);
     Append(progress.first, last_launches_);
     SortUnique(progress.first);
   }

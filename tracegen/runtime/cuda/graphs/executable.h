@@ -44,8 +44,9 @@ struct CUgraphExec_st {
   // The same for a child node: its steps get the work of another graph of the same form.
   cudaError_t UpdateChild(const CUgraphNode_st* node, const CUgraph_st& graph);
   unsigned long long flags() const { return flags_; }
+  const std::vector<heddle::cuda::Step>& steps() const { return steps_; }
   // The graph that it was made of, by number: graphs with memory nodes have one executable graph at a time.
-  const CUgraph_st* graph() const { return graph_; }
+  uint64_t graph_number() const { return graph_number_; }
   std::unique_ptr<CUgraph_st> CloneOfGraph() const { return copy_ == nullptr ? nullptr : copy_->Clone(); }
 
  private:
@@ -61,7 +62,7 @@ struct CUgraphExec_st {
   std::map<const CUgraphNode_st*, size_t> by_node_;
   std::vector<uint64_t> lanes_;          // numbers of streams
   std::vector<uint64_t> last_launches_;  // of its last launch, which must have ended before the next
-  const CUgraph_st* graph_;
+  uint64_t graph_number_;
   std::unique_ptr<CUgraph_st> copy_;  // for launches into a captured stream; none with memory nodes
   unsigned long long flags_;
 };

@@ -64,7 +64,11 @@ using heddle::cuda::ChildWork;
 using heddle::cuda::FreeWork;
 using heddle::cuda::Work;
 
-CUgraph_st::CUgraph_st() { heddle::cuda::Graphs().insert(this); }
+CUgraph_st::CUgraph_st() {
+  static uint64_t last = 0;
+  number_ = ++last;
+  heddle::cuda::Graphs().insert(this);
+}
 
 CUgraph_st::~CUgraph_st() {
   heddle::cuda::Graphs().erase(this);

@@ -53,13 +53,15 @@ struct CUgraph_st {
   // Whether a node allocates memory or frees it. Such graphs are not cloned, and keep their nodes.
   bool HasMemoryNodes() const;
 
+  uint64_t number() const { return number_; }  // no other graph ever has it
   bool is_child() const { return is_child_; }
   void MakeChild() { is_child_ = true; }
   void GiveToProgram() { is_child_ = false; }
 
  private:
   std::map<uint64_t, std::unique_ptr<CUgraphNode_st>> nodes_;  // by number
-  bool is_child_ = false;                                      // it belongs to a node, or to a capture
+  uint64_t number_;
+  bool is_child_ = false;  // it belongs to a node, or to a capture
 };
 
 namespace heddle::cuda {

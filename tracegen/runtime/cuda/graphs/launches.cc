@@ -40,7 +40,7 @@ cudaError_t Instantiate(const char* call, cudaGraphExec_t* executable, cudaGraph
   }
   if (graph->HasMemoryNodes()) {
     for (const auto& [handle, other] : Executables()) {
-      if (other->graph() != graph) continue;
+      if (other->graph_number() != graph->number()) continue;
       Explain(call, "a graph that allocates memory has one executable graph at a time; destroy the other one first");
       return Fail(cudaErrorNotSupported);
     }

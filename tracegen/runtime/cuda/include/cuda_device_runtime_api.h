@@ -11,6 +11,10 @@ extern "C" __device__ cudaError_t cudaLaunchDevice(void* function, void* paramet
                                                    unsigned int shared_bytes, cudaStream_t stream);
 // cudaDeviceSynchronize in kernels, from CUDA 11.6 on.
 extern "C" __device__ cudaError_t __cudaDeviceSynchronizeDeprecationAvoidance(void);
+// Of launches with cudaLaunchAttributeProgrammaticStreamSerialization: they start when the one before has ended, so that
+// there is nothing to wait for.
+static __forceinline__ __device__ void cudaTriggerProgrammaticLaunchCompletion() {}
+static __forceinline__ __device__ void cudaGridDependencySynchronize() {}
 #endif
 
 #endif  // __CUDA_DEVICE_RUNTIME_API_H__

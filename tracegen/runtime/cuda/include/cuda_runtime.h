@@ -165,6 +165,11 @@ inline __host__ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFla
   return ::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, reinterpret_cast<const void*>(function),
                                                                   block_size, dynamic_shared_bytes, flags);
 }
+template <class T>
+inline __host__ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, T* function,
+                                                           const cudaLaunchConfig_t* config) {
+  return ::cudaOccupancyMaxActiveClusters(clusters, reinterpret_cast<const void*>(function), config);
+}
 // The block size with the most threads per multiprocessor (the largest such), and the smallest grid that fills the
 // device with such blocks.
 template <class Function, class BlockSizeToSharedBytes>
