@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tools/nvcc/commands.h"
+#include "tools/nvcc/device_launches.h"
 #include "tools/nvcc/included_files.h"
 #include "tools/nvcc/options.h"
 #include "tools/nvcc/places.h"
@@ -138,7 +139,7 @@ int Build::ReadSource(CudaSource& source) {
   std::optional<std::string> text = ReadFile(source.path);
   if (!text && options_.dry_run) return 0;
   if (!text) return Fail(source.path + ": cannot read this file");
-  std::string joined = JoinLaunchBrackets(*text);
+  std::string joined = WriteDeviceLaunches(JoinLaunchBrackets(*text));
   if (options_.relocatable) {
     joined = NameStaticTextures(joined, "heddle_" + source.identity);
   } else {
@@ -247,7 +248,10 @@ void Build::ExplainFailure(const CudaSource& source, const Command& compile) {
   if (own.empty()) own.push_back(source.path);
   for (const std::string& file : own) {
     const std::string text = ReadFile(file).value_or("");
-    for (const std::string& line : DescribeUnsupported(file, JoinLaunchBrackets(text), find)) Fail(line);
+    const std::string joined = JoinLaunchBrackets(text);
+    // Of the source itself clang has not seen the launches, but of its headers.
+    const std::string read = file == source.path ? WriteDeviceLaunches(joined) : joined;
+    for (const std::string& line : DescribeUnsupported(file, read, find)) Fail(line);
   }
 }
 

@@ -56,7 +56,8 @@ constexpr MissingPart kInterfaces[] = {
     {"cudaMipmapped", "mipmapped arrays are not supported; textures have one level"},
 };
 
-// The text with blanks in place of comments, and, unless they follow #include, of what strings and characters hold.
+}  // namespace
+
 std::string WithoutComments(std::string_view text) {
   std::string plain(text);
   const auto blank = [&plain](size_t from, size_t to) {
@@ -88,6 +89,8 @@ std::string WithoutComments(std::string_view text) {
   }
   return plain;
 }
+
+namespace {
 
 bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -193,9 +196,10 @@ std::vector<std::string> DescribeUnsupported(const std::string& path, std::strin
     } else if (plain[i] == ';') {
       device_function = host_function = false;
     } else if (device_depth != 0 && rest.starts_with("<<<")) {
-      found.push_back(Place(path, line) +
-                      "device code launches a kernel (dynamic parallelism), which is not supported: launch it from the "
-                      "host");
+      found.push_back(
+          Place(path, line) +
+          "device code launches a kernel (dynamic parallelism) where that is not supported: write "
+          "kernel<<<shape>>> in a __global__ or __device__ function of the .cu file itself, or launch from the host");
       i += 2;
     }
   }

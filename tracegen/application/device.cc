@@ -297,9 +297,10 @@ Result Device::Prepare(const device::LaunchRequest& request, PreparedLaunch* lau
   return {};
 }
 
-absl::Status Device::BeginRecord(const device::LaunchRequest& request, const PreparedLaunch& launch) {
+absl::Status Device::BeginRecord(const device::LaunchRequest& request, const PreparedLaunch& launch,
+                                 const Origin* origin) {
   LoadedKernel& kernel = *launch.kernel;
-  if (request.graph != 0) HEDDLE_RETURN_IF_ERROR(recording_->AllowGraphs());
+  if (request.graph != 0 || origin != nullptr) HEDDLE_RETURN_IF_ERROR(recording_->AllowOrigins());
   auto number = kernel.numbers.find(request.stand_in_for);
   if (number == kernel.numbers.end()) {
     trace::v1::KernelProgram program = kernel.unit.program;
@@ -315,7 +316,17 @@ absl::Status Device::BeginRecord(const device::LaunchRequest& request, const Pre
   if (const auto last = last_in_stream_.find(request.stream); last != last_in_stream_.end()) {
     dependencies.insert(last->second);
   }
-  for (uint64_t dependency : dependencies) record.add_depends_on(static_cast<uint32_t>(dependency));
+  // A launch is over when all that it asked for is, unless it waits for its own ancestors, which have begun.
+  std::set<uint64_t> all = dependencies;
+  for (uint64_t dependency : dependencies) {
+    const auto found = descendants_.find(dependency);
+    if (found == descendants_.end()) continue;
+    const bool is_ancestor = origin != nullptr && std::find(origin->ancestors.begin(), origin->ancestors.end(),
+                                                            dependency) != origin->ancestors.end();
+    if (!is_ancestor) all.insert(found->second.begin(), found->second.end());
+  }
+  for (uint64_t dependency : all) record.add_depends_on(static_cast<uint32_t>(dependency));
+  if (origin != nullptr) *record.mutable_parent() = origin->parent;
   return recording_->BeginLaunch(kernel.unit.program.name(), launch.plan, std::move(record));
 }
 
@@ -348,17 +359,76 @@ absl::StatusOr<LaunchOutcome> Device::Run(PreparedLaunch& launch) {
 }
 
 Result Device::Launch(const device::LaunchRequest& request, device::LaunchReply* reply) {
+  std::vector<ChildLaunch> children;
+  Result result = LaunchOne(request, nullptr, reply, &children);
+  if (!result.ok() || children.empty()) return result;
+  Origin above;
+  above.ancestors = {reply->launch};
+  return LaunchChildren(request, above, std::move(children), reply);
+}
+
+Result Device::LaunchChildren(const device::LaunchRequest& request, const Origin& above,
+                              std::vector<ChildLaunch> children, device::LaunchReply* reply) {
+  if (above.ancestors.size() > kMostNested) {
+    return {Error::kInvalidLaunch, absl::StrCat("launch ", above.ancestors.back(), ": kernels launch kernels ",
+                                                kMostNested, " levels deep, and no deeper")};
+  }
+  const uint64_t parent = above.ancestors.back();
+  std::map<std::pair<uint64_t, uint64_t>, uint64_t> streams;  // by block of the parent and its handle
+  for (ChildLaunch& child : children) {
+    device::LaunchRequest asked;
+    asked.module = request.module;
+    asked.kernel = std::move(child.kernel);
+    std::copy(std::begin(child.grid), std::end(child.grid), asked.grid);
+    std::copy(std::begin(child.block), std::end(child.block), asked.block);
+    asked.dynamic_shared_bytes = static_cast<uint32_t>(std::min<uint64_t>(child.shared_bytes, ~uint32_t{0}));
+    asked.parameters = std::move(child.parameters);
+    // Whole words were handed over.
+    absl::StatusOr<LoadedKernel*> kernel = modules_.at(request.module)->Kernel(asked.kernel);
+    if (!kernel.ok()) return FailCompile(kernel.status());
+    const uint32_t wanted = (*kernel)->info.parameter_bytes;
+    if (asked.parameters.size() / 8 == (uint64_t{wanted} + 7) / 8) asked.parameters.resize(wanted);
+    asked.dependencies = {parent};
+    // Tails come behind all that the grid has asked for.
+    if (child.is_tail())
+      asked.dependencies.insert(asked.dependencies.end(), descendants_[parent].begin(), descendants_[parent].end());
+    uint64_t& stream = streams[{child.parent_block, child.stream}];
+    if (stream == 0 || child.is_free()) stream = next_child_stream_++;
+    asked.stream = stream;
+    Origin origin = above;
+    origin.parent.set_launch(static_cast<uint32_t>(parent));
+    origin.parent.set_block(child.parent_block);
+    origin.parent.set_thread(child.parent_thread);
+    origin.parent.set_ordinal(child.ordinal);
+    device::LaunchReply answer;
+    std::vector<ChildLaunch> more;
+    Result result = LaunchOne(asked, &origin, &answer, &more);
+    reply->printed += answer.printed;
+    if (!result.ok()) return result;
+    reply->duration_ns += answer.duration_ns;
+    for (uint64_t ancestor : above.ancestors) descendants_[ancestor].push_back(answer.launch);
+    if (more.empty()) continue;
+    origin.ancestors.push_back(answer.launch);
+    if (result = LaunchChildren(asked, origin, std::move(more), reply); !result.ok()) return result;
+  }
+  return {};
+}
+
+Result Device::LaunchOne(const device::LaunchRequest& request, const Origin* origin, device::LaunchReply* reply,
+                         std::vector<ChildLaunch>* children) {
   PreparedLaunch launch;
   if (Result result = Prepare(request, &launch); !result.ok()) {
     result.message = absl::StrCat("launch ", launches_, ": ", result.message);
     return result;
   }
   if (launch.plan.recorded) {
-    if (absl::Status status = BeginRecord(request, launch); !status.ok()) return Fail(Error::kKernelFault, status);
+    if (absl::Status status = BeginRecord(request, launch, origin); !status.ok())
+      return Fail(Error::kKernelFault, status);
   }
   const uint64_t before = conductor_->instructions();
   absl::StatusOr<LaunchOutcome> outcome = Run(launch);
   reply->printed = std::exchange(printed_, "");
+  if (absl::Status status = TakeChildren(reply->printed, children); outcome.ok() && !status.ok()) outcome = status;
   if (!outcome.ok()) {
     const absl::Status& ran = outcome.status();
     const std::string what = absl::IsCancelled(ran) ? absl::StrCat("the program ended while kernel '",
@@ -377,7 +447,7 @@ Result Device::Launch(const device::LaunchRequest& request, device::LaunchReply*
     return result;
   }
   if (recording_ != nullptr) {
-    absl::Status status = launch.plan.recorded ? absl::OkStatus() : BeginRecord(request, launch);
+    absl::Status status = launch.plan.recorded ? absl::OkStatus() : BeginRecord(request, launch, origin);
     if (status.ok())
       status = recording_->EndLaunch(outcome->certificate.has_value() ? &*outcome->certificate : nullptr);
     if (!status.ok()) return Fail(Error::kKernelFault, status);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tracegen/application/children.h"
 #include "tracegen/application/loaded_module.h"
 #include "tracegen/application/recording.h"
 #include "tracegen/execute/capture/launch_conductor.h"
@@ -57,11 +58,23 @@ class Device {
     KernelCode& AnyCode() const { return recorded != nullptr ? *recorded : *native; }
   };
 
+  // Who asks for a launch, if a thread of a kernel does, and what it waits for.
+  struct Origin {
+    trace::v1::LaunchParent parent;
+    std::vector<uint64_t> ancestors;  // launches above it, by number
+  };
+
   explicit Device(Recording* recording);
+  // One launch, without those that it asks for, which are given back.
+  device::Result LaunchOne(const device::LaunchRequest& request, const Origin* origin, device::LaunchReply* reply,
+                           std::vector<ChildLaunch>* children);
+  // What a kernel asks for, and what that asks for, and so on.
+  device::Result LaunchChildren(const device::LaunchRequest& request, const Origin& above,
+                                std::vector<ChildLaunch> children, device::LaunchReply* reply);
   // Everything that can be refused before the kernel runs.
   device::Result Prepare(const device::LaunchRequest& request, PreparedLaunch* launch);
   absl::StatusOr<LaunchOutcome> Run(PreparedLaunch& launch);
-  absl::Status BeginRecord(const device::LaunchRequest& request, const PreparedLaunch& launch);
+  absl::Status BeginRecord(const device::LaunchRequest& request, const PreparedLaunch& launch, const Origin* origin);
   // What the user should know about the kernel and its run, each once.
   void ShowWarnings(const PreparedLaunch& launch);
   void Warn(const std::string& warning);
@@ -79,8 +92,11 @@ class Device {
   uint64_t launches_ = 0;
   std::map<uint64_t, uint32_t> streams_;         // numbers in the trace, in order of first use
   std::map<uint64_t, uint64_t> last_in_stream_;  // launch
-  size_t warnings_shown_ = 0;                    // of the conductor
-  std::set<std::string> told_;                   // other warnings
+  // By launch: what it asked for, and so on. It is over when they are.
+  std::map<uint64_t, std::vector<uint64_t>> descendants_;
+  uint64_t next_child_stream_ = uint64_t{1} << 63;
+  size_t warnings_shown_ = 0;   // of the conductor
+  std::set<std::string> told_;  // other warnings
 };
 
 }  // namespace heddle::tracegen

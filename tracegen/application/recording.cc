@@ -23,8 +23,8 @@
 namespace heddle::tracegen {
 namespace {
 
-// Of files with launches of graphs.
-constexpr uint32_t kGraphMinorVersion = 8;
+// Of files with launches of graphs, or from kernels.
+constexpr uint32_t kOriginMinorVersion = 8;
 
 }  // namespace
 
@@ -143,9 +143,9 @@ absl::Status Recording::EnsureHeader(const CodeFacts& facts) {
   return absl::OkStatus();
 }
 
-absl::Status Recording::AllowGraphs() {
-  if (!error_.ok() || header_.minor() >= kGraphMinorVersion) return error_;
-  header_.set_minor(kGraphMinorVersion);
+absl::Status Recording::AllowOrigins() {
+  if (!error_.ok() || header_.minor() >= kOriginMinorVersion) return error_;
+  header_.set_minor(kOriginMinorVersion);
   return writer_ == nullptr ? absl::OkStatus() : Break(ExtendHeader());
 }
 

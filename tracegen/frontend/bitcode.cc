@@ -10,8 +10,10 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -61,6 +63,24 @@ void ResolveRenamedStatics(llvm::Module& module) {
 
 }  // namespace
 
+namespace {
+
+// Device code that launches kernels knows them by name: see runtime/cuda/include/heddle_cuda_child.h.
+void NameLaunchedKernels(llvm::Module& module) {
+  for (llvm::GlobalVariable& variable : module.globals()) {
+    if (!variable.hasInitializer() || variable.getName().find("17HeddleChildKernel") == llvm::StringRef::npos) continue;
+    const auto* kernel = llvm::dyn_cast<llvm::Function>(variable.getInitializer()->stripPointerCasts());
+    if (kernel == nullptr || variable.getValueType() != kernel->getType()) continue;
+    llvm::Constant* text = llvm::ConstantDataArray::getString(module.getContext(), kernel->getName());
+    auto* name = new llvm::GlobalVariable(module, text->getType(), true, llvm::GlobalValue::PrivateLinkage, text,
+                                          "heddle.kernel.name");
+    name->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+    variable.setInitializer(name);
+  }
+}
+
+}  // namespace
+
 absl::StatusOr<std::unique_ptr<llvm::Module>> ReadBitcode(std::string_view bitcode, const std::string& name,
                                                           llvm::LLVMContext& context) {
   llvm::Expected<std::unique_ptr<llvm::Module>> module = llvm::parseBitcodeFile(
@@ -80,6 +100,7 @@ absl::StatusOr<std::unique_ptr<llvm::Module>> ReadBitcode(std::string_view bitco
         absl::StrCat(name, ": bitcode for '", triple, "'; compile it for nvptx64-nvidia-cuda"));
   }
   ResolveRenamedStatics(**module);
+  NameLaunchedKernels(**module);
   LowerOpenCl(**module);
   return std::move(*module);
 }

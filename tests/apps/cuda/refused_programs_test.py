@@ -95,12 +95,12 @@ class Refusals(unittest.TestCase):
         self.refused_by_compiler("#include <cuda_fp6.h>\nint main() {}\n", "x.cu:1: 6-bit floating-point numbers")
         self.refused_by_compiler("#include <cuda_egl_interop.h>\nint main() {}\n", "x.cu:1: the EGL interface")
 
-    def test_kernels_launched_by_kernels(self):
+    def test_kernels_that_a_header_launches(self):
         self.refused_by_compiler(
-            "__global__ void Child(int d) {\n  if (d < 2) Child<<<1, 2>>>(d + 1);\n}\n"
-            "int main() { Child<<<1, 1>>>(0); }\n",
-            "x.cu:2: device code launches a kernel (dynamic parallelism)",
+            '#include "child.h"\nint main() { Child<<<1, 1>>>(0); }\n',
+            "child.h:2: device code launches a kernel (dynamic parallelism)",
             options=("-rdc=true", "-lcudadevrt"),
+            child="__global__ void Child(int d) {\n  if (d < 2) Child<<<1, 2>>>(d + 1);\n}\n",
         )
 
     def test_graphs_that_decide_by_themselves(self):
