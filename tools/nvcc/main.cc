@@ -22,6 +22,7 @@
 #include "tools/nvcc/places.h"
 #include "tools/nvcc/process.h"
 #include "tools/nvcc/source_text.h"
+#include "tools/nvcc/stand_in_calls.h"
 #include "tools/nvcc/unsupported.h"
 #include "tools/nvcc/vendor_ptx.h"
 #include "tools/nvcc/words.h"
@@ -252,6 +253,7 @@ void Build::ExplainFailure(const CudaSource& source, const Command& compile) {
     // Of the source itself clang has not seen the launches, but of its headers.
     const std::string read = file == source.path ? WriteDeviceLaunches(joined) : joined;
     for (const std::string& line : DescribeUnsupported(file, read, find)) Fail(line);
+    for (const std::string& line : CallsWithoutStandIn(file, text, StandInWords(places_.headers))) Fail(line);
   }
 }
 
@@ -364,6 +366,11 @@ int Build::Link(std::vector<std::string> objects) {
     objects.push_back(object);
   }
   int status = Execute(LinkCommand(options_, places_, objects));
+  if (status != 0 && std::any_of(objects.begin(), objects.end(), IsStandInLibrary)) {
+    Fail(
+        "of cuBLAS, cuRAND and cuFFT, those functions have stand-ins that their headers declare; others cannot be "
+        "linked");
+  }
   if (status != 0 || !options_.run) return status;
   Command command = {fs::absolute(options_.output.empty() ? "a.out" : options_.output).string()};
   command.insert(command.end(), options_.run_arguments.begin(), options_.run_arguments.end());

@@ -68,6 +68,21 @@ class Refusals(unittest.TestCase):
             "heddle-nvcc: x.cu:1: the header cublasXt.h of the library cublas is not supported",
         )
 
+    def test_functions_of_libraries_without_a_stand_in(self):
+        said = self.refused_by_compiler(
+            "#include <cublas_v2.h>\n#define cublasCheck(x) if (x) return 1\nint main() {\n  cublasHandle_t h;\n"
+            "  cublasCheck(cublasCreate(&h));\n  cublasCheck(cublasCherk(h, 1));\n}\n",
+            "heddle-nvcc: x.cu:6: cublasCherk: this function of cuBLAS has no stand-in",
+        )
+        self.assertNotIn("cublasCheck: ", said)
+        # Declared by the program itself: the linker names it.
+        self.refused_by_compiler(
+            'extern "C" int cufftXtExec(int);\nint main() { return cufftXtExec(1); }\n',
+            "cufftXtExec",
+            "heddle-nvcc: of cuBLAS, cuRAND and cuFFT, those functions have stand-ins that their headers declare",
+            options=("-lcufft",),
+        )
+
     def test_a_library_that_a_header_of_the_program_includes(self):
         said = self.refused_by_compiler(
             '#include "common.h"\nint main() {}\n',
