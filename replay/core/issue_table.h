@@ -62,6 +62,7 @@ struct IssueStep {
   UnitClass unit = UnitClass::kSp;  //
   Hold hold = Hold::kNone;          //
   bool goes_on_elsewhere = false;   // asynchronous, or arrives at a barrier without waiting there
+  bool meets = false;               // as Step::meets
   bool awaits = false;              // asynchronous copies, or a phase of a transaction barrier
   bool gets_data = false;           // load, texture or atomic: its results come from memory
   bool simple = false;              // not of memory, and the warp goes on behind it

@@ -66,6 +66,7 @@ LaunchContext::LaunchContext(const trace::LaunchView& view, const trace::v1::Fil
     const trace::Block& block = program.block(step.block);
     step.ends_block = pc + 1 == block.first + block.count;
     step.has_address = trace::Program::HasAddress(instruction);
+    step.meets = instruction.has_matrix();
     step.uniform = (instruction.flags() & trace::v1::FLAG_UNIFORM) != 0;
     for (const machine::v1::ScriptedLatency& entry : scripted) {
       step.scripted |= entry.any_instruction() || entry.instruction() == pc;

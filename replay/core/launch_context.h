@@ -35,6 +35,7 @@ struct Step {
   // kBarrier: whether the threads arrive, and whether they wait.
   bool arrives = true;
   bool waits = true;
+  bool meets = false;            // of matrices: all live threads of the warp must issue it together
   uint16_t collective = 0;       // 1 + index in LaunchContext::collectives; 0: no operands, and not asynchronous
   uint32_t barrier_threads = 0;  // 0 = all of the block
   uint32_t bytes = 0;
@@ -83,7 +84,8 @@ struct LaunchContext {
   bool static_warps = false;
   bool mixed_pcs = false;
   bool force_tick = false;
-  std::string policy_name;  // of the divergence policy
+  bool force_regrouping = false;  // threads of a warp need not be together where they must
+  std::string policy_name;        // of the divergence policy
   std::string scheduler_name;
   std::string fetch_name;
   IssueObserver* observer = nullptr;

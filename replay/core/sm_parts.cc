@@ -1,7 +1,11 @@
 #include "replay/core/sm_parts.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 
 namespace heddle::replay {
 namespace {
@@ -37,6 +41,19 @@ SmParts::SmParts(const LaunchContext& launch_context, uint32_t sm, std::unique_p
       async(context, formation, cursors, memory),
       control_flow(context, cursors, run.failed),
       issues(context, sm, issue_slots, formation, blocks, notifier, run) {}
+
+void SmParts::CheckTogether(SlotId slot) {
+  if (context.force_regrouping) return;
+  const Lanes& lanes = table().lanes[slot];
+  const uint32_t hw_warp = lanes.thread[std::countr_zero(lanes.mask)] / static_cast<uint32_t>(context.warp_size);
+  const uint32_t live = blocks.live_in_hw_warp(hw_warp);
+  const auto here = static_cast<uint32_t>(std::popcount(lanes.mask));
+  if (here == live) return;
+  run.Fail(absl::FailedPreconditionError(absl::StrCat(
+      "the matrix instruction at PC ", uint64_t{table().position[slot].pc()} * 8, " is issued by ", here, " of the ",
+      live, " threads of a warp, which must be together, under divergence policy '", context.policy_name, "' in cycle ",
+      run.now, "; use a policy that lets them meet before it, or --force-regrouping to replay it all the same")));
+}
 
 uint64_t SmParts::LiveThreads() const {
   const auto& states = formation.thread_states();

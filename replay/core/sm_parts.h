@@ -44,6 +44,8 @@ struct SmParts {
   bool SharedHeld(SlotId slot, const Step& step) const {
     return step.shared && blocks[table().block[slot]].former != BlockTable::kNone;
   }
+  // The slot issues an instruction that `meets`: the run fails if threads of its warp are elsewhere.
+  void CheckTogether(SlotId slot);
   // What others than the statistics are told of an issue of one slot. Only if issues are unwatched.
   void NotifyIssue(SlotId slot) {
     run.last_progress = run.now;

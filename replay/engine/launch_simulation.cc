@@ -88,6 +88,7 @@ void LaunchSimulation::CompleteContext(const WarpOccupancy& by_warp) {
     --context_.pipeline_depth;
   }
   context_.force_tick = run_.options.force_tick;
+  context_.force_regrouping = run_.options.force_regrouping;
   context_.observer = run_.options.observer;
   context_.observes_states = context_.observer != nullptr && context_.observer->wants_states();
   context_.configuration_index = run_.configuration_index;

@@ -163,6 +163,8 @@ void IssueStage::Issue(int port, SlotId slot, Cycle now) {
     return;
   }
 
+  if (how.meets) [[unlikely]]
+    sm.CheckTogether(slot);
   if (how.goes_on_elsewhere) [[unlikely]]
     IssueCollective(slot);
   const bool data_holds = state.data_holds && how.gets_data;

@@ -251,6 +251,7 @@ bool SinglePipelineCore::Enter(int port, SlotId slot, Cycle now) {
   } else if (!StartFixed(slot, step, now)) {
     return false;
   }
+  if (step.meets && !state.inserted) sm_.CheckTogether(slot);
   sm_.formation.Issue(slot);
   sm_.notifier.scheduler(port).Issued(slot);
   if (step.kind == Step::kBarrier && !state.inserted) {
