@@ -14,6 +14,7 @@
 #include "traces/base/sha256.h"
 #include "traces/base/status_macros.h"
 #include "traces/format/limits.h"
+#include "traces/format/program/code_level.h"
 
 namespace heddle::tracegen {
 
@@ -78,6 +79,7 @@ absl::StatusOr<RecipeKernel*> RecipeCode::MakeKernel(const RecipeFile& recipe, i
     made_as.record = false;
     HEDDLE_ASSIGN_OR_RETURN(kernel->native, KernelCode::Make(*canonical_, kernel->unit, globals_, made_as));
   }
+  minor_version_ = std::max(minor_version_, trace::MinorVersionOf(kernel->unit.program));
   uses_warps_ |= kernel->unit.program.uses_warp_operations() || kernel->recorded.kernel.meets_warp;
   return kernel.get();
 }
@@ -90,6 +92,7 @@ void RecipeCode::ResetVariables() const {
 
 void RecipeCode::Describe(trace::v1::FileHeader& header) const {
   header.set_abstraction_level("ptx");
+  header.set_minor(std::max(header.minor(), minor_version_));
   if (canonical_->flows != nullptr) header.set_minor(std::max(header.minor(), trace::kGivenCodeMinorVersion));
   header.set_target(target_);
   header.set_compiler(canonical_->compiler);

@@ -63,6 +63,7 @@ class RecipeCode {
   std::string source_digest_;
   std::string optimization_;
   std::string target_;
+  uint32_t minor_version_ = 0;  // that the kernels need
   bool uses_warps_ = false;
   std::unique_ptr<CanonicalModule> canonical_;
   GlobalLayout globals_;
