@@ -74,9 +74,9 @@ struct InstrumentedKernel {
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;  // host triple; defines `void entry(ThreadContext*, const void* const* args)`
   std::string entry;
-  std::string name;         // as shown in messages
+  std::string name;           // as shown in messages
   bool has_matrices = false;  // matrix instructions
-  bool meets_warp = false;  // uses shuffles, votes or other operations that meet the warp's threads
+  bool meets_warp = false;    // uses shuffles, votes or other operations that meet the warp's threads
   bool has_barriers = false;
   uint32_t kernel_instructions = 0;  // PTX instructions of the kernel itself; those of its functions come behind them
   bool uses_local = false;

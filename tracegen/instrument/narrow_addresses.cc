@@ -81,8 +81,8 @@ class Wrapping {
     if (const auto* call = dyn_cast<llvm::CallBase>(&instruction)) {
       const llvm::Function* callee = call->getCalledFunction();
       return isa<llvm::MemIntrinsic>(call) || IsOperandMarker(*call) ||
-             (callee != nullptr && (callee->getName().starts_with("llvm.nvvm.") ||
-                                    callee->getName().starts_with(kMatrixFunction)));
+             (callee != nullptr &&
+              (callee->getName().starts_with("llvm.nvvm.") || callee->getName().starts_with(kMatrixFunction)));
     }
     if (const auto* store = dyn_cast<llvm::StoreInst>(&instruction)) return IsNarrow(*store->getPointerOperand());
     return isa<llvm::LoadInst>(instruction) || isa<llvm::AtomicRMWInst>(instruction) ||
