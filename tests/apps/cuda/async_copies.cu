@@ -46,6 +46,22 @@ __global__ void Parts(const int4* from, int* out) {
   out[t] = part[u].x + part[u].y + part[u].z + part[u].w + none[u].x + none[u].w + ignored[u];
 }
 
+// Under a guard, as libraries of kernels write it.
+__global__ void Guarded(const int4* from, int* out) {
+  __shared__ alignas(16) int4 tile[kThreads];
+  const int t = threadIdx.x;
+  tile[t] = make_int4(-5, 0, 0, 0);
+  COPY(
+      "{ .reg .pred p;\n setp.ne.b32 p, %2, 0;\n"
+      "@p cp.async.cg.shared.global.L2::128B [%0], [%1], %3;\n"
+      "@!p cp.async.cg.shared.global [%0], [%1], %3, %4;\n}",
+      &tile[t], from + t, "r"(t % 3), "n"(16), "r"(t % 2 * 16));
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  out[t] = tile[kThreads - 1 - t].w;
+}
+
 // Three groups in flight: each wait lets the oldest arrive.
 __global__ void Stages(const int* from, int* out, int tiles) {
   constexpr int kStages = 3;
@@ -106,6 +122,12 @@ int main() {
     int sum = u % 2 != 0 ? 0 : u;
     for (int i = 0; i < words; ++i) sum += read[i];
     EXPECT(out[t] == sum);
+  }
+  Guarded<<<1, kThreads>>>(from, out);
+  CALL(cudaDeviceSynchronize());
+  for (int t = 0; t < kThreads; ++t) {
+    const int u = kThreads - 1 - t;
+    EXPECT(out[t] == (u % 3 != 0 || u % 2 != 0 ? 7 * u : 0));
   }
   const int* words = &from[0].x;
   Stages<<<1, kThreads>>>(words, out, 6);

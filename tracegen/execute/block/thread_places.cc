@@ -50,11 +50,15 @@ Site ThreadPlaces::LastAccess(const void* address) const {
   if (context_.own.location == 0) return tracegen::Site{};
   const RecordedBlock& block = kernel_->blocks[context_.own.location - 1];
   if (block.OneSite()) return block.access_sites.empty() ? block.site : block.access_sites.front();
-  // The access that failed has already stored its address in the record of its block, those behind it have not.
+  // The access that failed has already stored its address in the record of its block. Others may have been there before
+  // and passed, as reads can; but 0 also stands where nothing has been stored yet.
+  tracegen::Site site = block.site;
   for (size_t i = 0; i < block.access_sites.size(); ++i) {
-    if (context_.own.block_base[i] == reinterpret_cast<uint64_t>(address)) return block.access_sites[i];
+    if (context_.own.block_base[i] != reinterpret_cast<uint64_t>(address)) continue;
+    site = block.access_sites[i];
+    if (address == nullptr) break;
   }
-  return block.site;
+  return site;
 }
 
 std::string ThreadPlaces::Misaligned(const uint64_t* record) const {
