@@ -18,11 +18,13 @@ size_t StartOfKernel(std::string_view plain, size_t end) {
   size_t at = end;
   while (at > 0 && IsSpace(plain[at - 1])) --at;
   if (at > 0 && plain[at - 1] == '>') {
-    int depth = 0;
+    int depth = 0, parentheses = 0;  // in which > is a comparison
     while (at > 0) {
       --at;
-      if (plain[at] == '>') ++depth;
-      if (plain[at] == '<' && --depth == 0) break;
+      if (plain[at] == ')') ++parentheses;
+      if (plain[at] == '(' && --parentheses < 0) return end;
+      if (parentheses == 0 && plain[at] == '>') ++depth;
+      if (parentheses == 0 && plain[at] == '<' && --depth == 0) break;
       if (plain[at] == ';' || plain[at] == '{' || plain[at] == '}') return end;
     }
     while (at > 0 && IsSpace(plain[at - 1])) --at;

@@ -51,6 +51,17 @@ __global__ void Parent(double* values, Mixed mixed, Mixed* out, float* sum) {
   }
 }
 
+// A fill, a launch and a copy, in the order of the stream.
+__global__ void Move(int* data, int n) {
+  if (threadIdx.x != 0) return;
+  int* more = nullptr;
+  if (cudaMalloc(&more, 16) != cudaSuccess) return;
+  cudaMemsetAsync(data, 1, n * sizeof(int));
+  Scale<int, 1><<<1, 2>>>(data, 2);
+  if (cudaMemcpyAsync(data + n, data, n * sizeof(int), cudaMemcpyDeviceToDevice) != cudaSuccess) data[2 * n] = 1;
+  cudaFree(more);
+}
+
 // Where the host waits it sees what children have done.
 __device__ void Helper(int* data) {
   if (threadIdx.x == 0 && blockIdx.x == 1) tree::Grow<<<1, 1>>>(data, 3);
@@ -87,6 +98,15 @@ int main() {
   Chain<<<1, 1>>>(order);
   CALL(cudaDeviceSynchronize());
   EXPECT(order[0] == 3 && order[1] < order[3]);
+
+  int* moved;
+  const int n = 300;
+  CALL(cudaMallocManaged(&moved, (2 * n + 1) * sizeof(int)));
+  moved[2 * n] = 0;
+  Move<<<1, 32>>>(moved, n);
+  CALL(cudaDeviceSynchronize());
+  EXPECT(moved[0] == 0x02020202 && moved[2] == 0x01010101 && moved[n + 1] == 0x02020202);
+  EXPECT(moved[2 * n - 1] == 0x01010101 && moved[2 * n] == 0);
 
   cudaStream_t stream;
   CALL(cudaStreamCreate(&stream));

@@ -124,6 +124,36 @@ static __device__ inline cudaError_t cudaFree(void* pointer) {
   return cudaSuccess;
 }
 
+// Copies and fills are launches of kernels, as those of the vendor's device runtime: they keep the stream's order.
+template <typename T>
+__global__ void HeddleCopyChild(T* to, const T* from, size_t count) {
+  const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
+  if (i < count) to[i] = from[i];
+}
+template <typename T>
+__global__ void HeddleFillChild(T* to, T value, size_t count) {
+  const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
+  if (i < count) to[i] = value;
+}
+static __device__ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                                                     cudaStream_t stream = nullptr) {
+  if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+  if (bytes == 0) return cudaSuccess;
+  using Copy = void (*)(unsigned char*, const unsigned char*, size_t);
+  const HeddleChildShape shape(dim3(static_cast<unsigned int>((bytes + 255) / 256)), dim3(256), 0, stream);
+  HeddleChild<Copy, &HeddleCopyChild<unsigned char>>(shape)(static_cast<unsigned char*>(to),
+                                                            static_cast<const unsigned char*>(from), bytes);
+  return cudaSuccess;
+}
+static __device__ inline cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream = nullptr) {
+  if (bytes == 0) return cudaSuccess;
+  using Fill = void (*)(unsigned char*, unsigned char, size_t);
+  const HeddleChildShape shape(dim3(static_cast<unsigned int>((bytes + 255) / 256)), dim3(256), 0, stream);
+  HeddleChild<Fill, &HeddleFillChild<unsigned char>>(shape)(static_cast<unsigned char*>(to),
+                                                            static_cast<unsigned char>(value), bytes);
+  return cudaSuccess;
+}
+
 #endif
 
 #endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_CHILD_H_
