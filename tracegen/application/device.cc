@@ -390,10 +390,13 @@ Result Device::LaunchChildren(const device::LaunchRequest& request, const Origin
     if (asked.parameters.size() / 8 == (uint64_t{wanted} + 7) / 8) asked.parameters.resize(wanted);
     asked.dependencies = {parent};
     // Tails come behind all that the grid has asked for.
-    if (child.is_tail())
-      asked.dependencies.insert(asked.dependencies.end(), descendants_[parent].begin(), descendants_[parent].end());
+    if (child.is_tail()) {
+      const std::vector<uint64_t>& others = descendants_[parent];
+      asked.dependencies.insert(asked.dependencies.end(), others.begin(), others.end());
+    }
     uint64_t& stream = streams[{child.parent_block, child.stream}];
-    if (stream == 0 || child.is_free()) stream = next_child_stream_++;
+    // Programs do not have such numbers.
+    if (stream == 0 || child.is_free()) stream = (uint64_t{1} << 63) + launches_;
     asked.stream = stream;
     Origin origin = above;
     origin.parent.set_launch(static_cast<uint32_t>(parent));

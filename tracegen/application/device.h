@@ -94,7 +94,6 @@ class Device {
   std::map<uint64_t, uint64_t> last_in_stream_;  // launch
   // By launch: what it asked for, and so on. It is over when they are.
   std::map<uint64_t, std::vector<uint64_t>> descendants_;
-  uint64_t next_child_stream_ = uint64_t{1} << 63;
   size_t warnings_shown_ = 0;   // of the conductor
   std::set<std::string> told_;  // other warnings
 };
