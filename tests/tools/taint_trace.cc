@@ -61,6 +61,7 @@ int main(int argc, char** argv) {
       record.mutable_program()->set_producer("x");
       record.mutable_program()->set_isa_version("x");
       record.mutable_program()->set_target("x");
+      record.mutable_program()->set_stand_in_for("x");
     }
     if (record.kind_case() == heddle::trace::v1::Record::KIND_NOT_SET) {
       std::fprintf(stderr, "%s: a frame is shared by several records\n", argv[1]);

@@ -327,6 +327,10 @@ def whose_code(directory):
     with trace.Trace(path) as opened:
         assert programs.code(opened.programs[0]) == "" and programs.guards(opened.programs[0]) == []
         assert programs.register_bits(opened.programs[0].function[0]) is None
+    written(lambda program: setattr(program, "stand_in_for", "cublasSgemm"))
+    compare(path)
+    with trace.Trace(path) as opened:
+        assert programs.code(opened.programs[0]) == "stand-in for cublasSgemm"
     written(given)
     compare(path)
     with trace.Trace(path) as opened:

@@ -367,9 +367,7 @@ int Build::Link(std::vector<std::string> objects) {
   }
   int status = Execute(LinkCommand(options_, places_, objects));
   if (status != 0 && std::any_of(objects.begin(), objects.end(), IsStandInLibrary)) {
-    Fail(
-        "of cuBLAS, cuRAND and cuFFT, those functions have stand-ins that their headers declare; others cannot be "
-        "linked");
+    Fail("note: of cuBLAS, cuRAND and cuFFT, only those functions have stand-ins that their headers declare");
   }
   if (status != 0 || !options_.run) return status;
   Command command = {fs::absolute(options_.output.empty() ? "a.out" : options_.output).string()};

@@ -79,7 +79,7 @@ class Refusals(unittest.TestCase):
         self.refused_by_compiler(
             'extern "C" int cufftXtExec(int);\nint main() { return cufftXtExec(1); }\n',
             "cufftXtExec",
-            "heddle-nvcc: of cuBLAS, cuRAND and cuFFT, those functions have stand-ins that their headers declare",
+            "heddle-nvcc: note: of cuBLAS, cuRAND and cuFFT, only those functions have stand-ins that their headers declare",
             options=("-lcufft",),
         )
 

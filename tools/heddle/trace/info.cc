@@ -398,11 +398,12 @@ Json LaunchJson(const TraceReader& reader, size_t index, const LaunchInfo& launc
     json["divergence"]["divergent_warp_guards"] = divergence.divergent_warp_guards;
   }
   if (const trace::v1::KernelProgram& program = view.program->proto();
-      program.level() != trace::v1::LEVEL_PTX_COMPILED) {
+      program.level() != trace::v1::LEVEL_PTX_COMPILED || !program.stand_in_for().empty()) {
     json["code"] = {{"level", trace::v1::CodeLevel_Name(program.level())},
                     {"producer", program.producer()},
                     {"isa_version", program.isa_version()},
                     {"target", program.target()}};
+    if (!program.stand_in_for().empty()) json["code"]["stand_in_for"] = program.stand_in_for();
   }
   if (launch.thread_instructions != 0) json["divergence"]["lane_activity_bound"] = 100 * divergence.lane_activity_bound;
   if (view.launch.resident_blocks() != 0) json["resident_blocks"] = view.launch.resident_blocks();

@@ -24,9 +24,11 @@ def level(program):
 
 def code(program):
     """Whose code it is, in the words of `heddle trace info`; empty if the trace's header tells it."""
+    stand_in = f"stand-in for {program.stand_in_for}" if program.stand_in_for else ""
     if program.level == trace_pb2.LEVEL_PTX_COMPILED:
-        return ""
-    words = ["machine code" if program.level == trace_pb2.LEVEL_MACHINE else "PTX"]
+        return stand_in
+    words = [stand_in + ","] if stand_in else []
+    words += ["machine code" if program.level == trace_pb2.LEVEL_MACHINE else "PTX"]
     if program.isa_version:
         words.append(program.isa_version)
     if program.producer:

@@ -2,6 +2,7 @@
 #include <cuda_runtime.h>
 #include <device_launch_parameters.h>
 #include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtCudaRt.h>
 
 #if !defined(__DRIVER_TYPES_H__) || !defined(__CUDA_RUNTIME_H__)
 #error "the runtime's headers do not have their usual guards"
@@ -12,6 +13,7 @@ __global__ void Saxpy(int n, float a, const float* __restrict__ x, float* __rest
 }
 
 extern "C" void LaunchSaxpy(int n, float a, const float* x, float* y, cudaStream_t stream) {
+  nvtxNameCudaStreamA(0, "default");
   const nvtxRangeId_t range = nvtxRangeStart("launch");
   Saxpy<<<4, 64, 0, stream>>>(n, a, x, y);
   nvtxRangeEnd(range);
