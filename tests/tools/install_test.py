@@ -9,6 +9,10 @@ from heddle_command import BUILD, CAPTURE, SOURCE, CommandTest, main
 CMAKE = os.environ["CMAKE"]
 
 
+# Of closed libraries.
+LIBRARIES = ("lib64/libcublasLt.so", "lib64/libheddle_fft.a", "lib64/libheddle_random.a", "include/curand/philox.h")
+
+
 class Install(CommandTest):
     def run_installed(self, program, *arguments):
         """Runs an installed program where nothing of the source or build tree can help it."""
@@ -69,8 +73,14 @@ class Install(CommandTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         done = self.run_installed("heddle", "capture", "--quiet", "-o", "vector_add.htrace", "--", program)
         self.assertEqual((done.returncode, done.stdout), (0, "all right\n"), done.stderr)
+        # Stand-ins for closed libraries.
+        source = SOURCE / "tests" / "apps" / "cuda" / "blas_old_interface.cu"
+        done = self.run_installed("heddle-nvcc", source, "-lcublas", "-o", program)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.run_installed(program)
+        self.assertEqual((done.returncode, done.stdout), (0, "all right\n"), done.stderr)
         toolkit = pathlib.Path(self.run_installed("heddle-nvcc", "--toolkit").stdout.strip())
-        for name in ("bin/nvcc", "include/cuda_runtime.h", "lib64/libcudart.a", "nvvm/libdevice"):
+        for name in ("bin/nvcc", "include/cuda_runtime.h", "lib64/libcudart.a", "nvvm/libdevice", *LIBRARIES):
             self.assertTrue((toolkit / name).exists(), name)
 
 
