@@ -190,7 +190,9 @@ def agree(directory):
             if mode == "collective":
                 chunks = [record.chunk for record in records_of(path) if record.WhichOneof("kind") == "chunk"]
                 assert any(column.operand == 1 for chunk in chunks for column in chunk.column)
-                assert any(column.ref_operand == 0 for chunk in chunks for column in chunk.column if column.operand == 1)
+                assert any(
+                    column.ref_operand == 0 for chunk in chunks for column in chunk.column if column.operand == 1
+                )
             if mode == "bits":
                 chunk = next(record.chunk for record in records_of(path) if record.WhichOneof("kind") == "chunk")
                 assert chunk.paths.decision_planes and chunk.column[0].model == trace_pb2.AddressColumn.INDUCTION
@@ -352,6 +354,45 @@ def whose_code(directory):
         assert subprocess.run([dump_paths, path], capture_output=True).returncode == 1
 
 
+def collective_rules(directory):
+    """Operands, clusters and launches from kernels that there cannot be are refused by both readers; what a thread
+    recorded of a copy is told by operand."""
+    whole = os.path.join(directory, "collective1.htrace")
+    path = os.path.join(directory, "operands.htrace")
+
+    def written(kind, change):
+        records = apart(records_of(whole))
+        change(next(getattr(record, kind) for record in records if record.WhichOneof("kind") == kind))
+        with open(path, "wb") as file:
+            file.write(assemble(records))
+
+    def copy(program):
+        copies = (i for i in program.instruction if i.op == trace_pb2.OP_ASYNC and len(i.operand) == 2)
+        return next(i for i in copies if not i.operand[1].constant)
+
+    def one_operand_less(chunk):
+        column = next(column for column in chunk.column if column.operand == 1)
+        column.operand = 5
+
+    with trace.Trace(whole) as opened:
+        chunk = next(opened.chunks(opened.launches()[0]))
+        operands = chunk.access_operands(0)
+        instructions = chunk.access_instructions(0)
+        second = [i for i in range(len(operands)) if operands[i] == 1]
+        assert second and all(operands[i - 1] == 0 and instructions[i - 1] == instructions[i] for i in second)
+    for kind, wrong in (
+        ("program", lambda program: setattr(copy(program).operand[1], "kind", 77)),
+        ("program", lambda program: copy(program).ClearField("async")),
+        ("program", lambda program: copy(program).operand.extend([trace_pb2.Operand(kind=6)] * 9)),
+        ("chunk", one_operand_less),
+        ("launch", lambda launch: launch.cluster.CopyFrom(trace_pb2.Dim3(x=7, y=1, z=1))),
+        ("launch", lambda launch: launch.parent.CopyFrom(trace_pb2.LaunchParent(launch=0))),
+    ):
+        written(kind, wrong)
+        assert read_everything(path) is not None, kind
+        assert subprocess.run([dump_paths, path], capture_output=True).returncode == 1, kind
+
+
 def decode_on_the_command_line(path):
     zstd = shutil.which("zstd")
     if zstd is None:
@@ -397,6 +438,7 @@ with tempfile.TemporaryDirectory() as folder:
         cut(folder, opened.read())
     hostile(folder)
     whose_code(folder)
+    collective_rules(folder)
     changed_records(folder, int(os.environ.get("HEDDLE_PYTHON_MUTATIONS", "600")))
     decode_on_the_command_line(last)
 print("ok")

@@ -95,9 +95,7 @@ def columns_of_blocks(program):
         instructions = range(block.first_instruction, block.first_instruction + block.instruction_count)
         out.append(
             numpy.array(
-                [
-                    OPERANDS * i + operand for i in instructions for operand in _recorded(program.instruction[i], memory)
-                ],
+                [OPERANDS * i + operand for i in instructions for operand in _recorded(program.instruction[i], memory)],
                 dtype=numpy.uint32,
             )
         )
