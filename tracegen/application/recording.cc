@@ -21,12 +21,6 @@
 #include "traces/format/read/reader.h"
 
 namespace heddle::tracegen {
-namespace {
-
-// Of files with launches of graphs, or from kernels.
-constexpr uint32_t kOriginMinorVersion = 8;
-
-}  // namespace
 
 Recording::Recording(CaptureSettings settings, std::string path)
     : settings_(std::move(settings)), path_(std::move(path)) {
@@ -144,8 +138,8 @@ absl::Status Recording::EnsureHeader(const CodeFacts& facts) {
 }
 
 absl::Status Recording::AllowOrigins() {
-  if (!error_.ok() || header_.minor() >= kOriginMinorVersion) return error_;
-  header_.set_minor(kOriginMinorVersion);
+  if (!error_.ok() || header_.minor() >= trace::kCollectiveMinorVersion) return error_;
+  header_.set_minor(trace::kCollectiveMinorVersion);
   return writer_ == nullptr ? absl::OkStatus() : Break(ExtendHeader());
 }
 
