@@ -56,7 +56,8 @@ class Recording {
   LaunchPlan Plan(const trace::v1::KernelProgram& kernel, uint64_t grid_blocks, uint32_t block_threads,
                   uint32_t dynamic_shared_bytes) const;
 
-  // The next launch is a part of a graph, or a kernel asks for it. Before its kernel is added: the header may have to be written anew.
+  // The next launch is a part of a graph, or a kernel asks for it. Before its kernel is added: the header may have to
+  // be written anew.
   absl::Status AllowOrigins();
 
   // Puts a kernel into the trace, whose instructions count their source files from 1 in facts.source_files. The same

@@ -80,7 +80,7 @@ struct InstrumentedKernel {
   bool has_barriers = false;
   uint32_t kernel_instructions = 0;  // PTX instructions of the kernel itself; those of its functions come behind them
   bool uses_local = false;
-  bool uses_heap = false;  // malloc, free, new or delete in device code
+  bool uses_heap = false;            // malloc, free, new or delete in device code
   bool asks_grid_workspace = false;  // reads where the driver's memory for barriers of the whole grid lies
   uint32_t static_shared_bytes = 0;
   KernelBounds bounds;

@@ -181,8 +181,7 @@ class Refusals(unittest.TestCase):
 
     def test_tensor_cores(self):
         self.refused_by_launch(
-            "\n__global__ void Kernel(int* out) {\n"
-            '  asm volatile("wgmma.fence.sync.aligned;");\n  out[0] = 1;\n}\n',
+            "\n__global__ void Kernel(int* out) {\n" '  asm volatile("wgmma.fence.sync.aligned;");\n  out[0] = 1;\n}\n',
             "x.cu:3: inline PTX 'wgmma.fence.sync.aligned;' is not supported: it is a product of matrices of a group",
             options=("-arch=sm_90a",),
         )

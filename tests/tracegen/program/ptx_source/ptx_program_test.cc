@@ -70,9 +70,7 @@ TEST(PtxProgramTest, AKernelIsLoweredWithWhatItCalls) {
 }
 
 TEST(PtxProgramTest, WhatCannotBeExecutedDoesNoHarmToOtherKernels) {
-  const std::string text = absl::StrCat(
-      kHead, Kernel("right", ""),
-      Kernel("tensor", "wgmma.fence.sync.aligned;\n"));
+  const std::string text = absl::StrCat(kHead, Kernel("right", ""), Kernel("tensor", "wgmma.fence.sync.aligned;\n"));
   const PtxProgram program = Program({{"a.ptx", text}});
   EXPECT_TRUE(program.Declare().ok());
   EXPECT_TRUE(program.LowerKernel("right").ok());
