@@ -44,6 +44,14 @@ class AsyncUnit {
   void RunCycle(Cycle now);
   // Slots whose wait has ended in it, ascending.
   std::span<const SlotId> released() const { return released_; }
+  // Whether copies have ended in it.
+  bool any_ended() const { return !engine_.ended().empty(); }
+  // Whether more is under way than in any program that waits for what it begins.
+  bool overfull() const {
+    constexpr size_t kMostCopies = size_t{1} << 14;
+    constexpr size_t kMostBarriers = size_t{1} << 16;
+    return engine_.in_flight() > kMostCopies || arrivals_.size() > kMostBarriers || barriers_.size() > kMostBarriers;
+  }
   // Blocks whose last copy has ended in it.
   std::span<const BlockId> idle_blocks() const { return idle_blocks_; }
   // The next cycle after `now` with something to do, unless the memory changes it; kNever if there is none.

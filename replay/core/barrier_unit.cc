@@ -9,15 +9,19 @@ BarrierUnit::BarrierUnit(const LaunchContext& context, const Formation& formatio
       blocks_(blocks),
       barriers_(blocks.size(), std::vector<Barrier>(context.barrier_ids.size())),
       barriers_ahead_(formation.table().state.size()),
+      number_of_(formation.table().state.size()),
       cluster_barrier_(context.DenseBarrier(LaunchContext::kClusterBarrier)) {
   if (cluster_barrier_ == LaunchContext::kNoBarrier) return;
-  cluster_phase_.resize(blocks.size(), 1);
+  for (size_t i = 0; i < blocks.size(); ++i) cluster_phase_.push_back(++latest_phase_);
   arrived_in_.resize(static_cast<size_t>(context.max_threads), 0);
 }
 
 void BarrierUnit::Arrive(SlotId slot, const Step& step, const LaneBarriers* by_lane) {
   const Lanes& lanes = formation_.table().lanes[slot];
-  if (step.waits) barriers_ahead_[slot] = 0;
+  if (step.waits) {
+    barriers_ahead_[slot] = 0;
+    number_of_[slot] = by_lane == nullptr ? step.barrier : by_lane->number[std::countr_zero(lanes.mask)];
+  }
   for (LaneMask left = lanes.mask; left != 0;) {
     const int first = std::countr_zero(left);
     const BlockId id = formation_.block_of(lanes.thread[first]);
@@ -86,7 +90,7 @@ void BarrierUnit::Open(BlockId id, uint8_t number) {
   Barrier& barrier = barriers_[id][number];
   opened_slots_.insert(opened_slots_.end(), barrier.slots.begin(), barrier.slots.end());
   barrier.slots.clear();
-  if (number == cluster_barrier_) ++cluster_phase_[id];
+  if (number == cluster_barrier_) cluster_phase_[id] = ++latest_phase_;
   barrier.arrived = 0;
   barrier.expected = 0;
   opened_.push_back(id);
@@ -99,6 +103,11 @@ void BarrierUnit::Recheck(BlockId id) {
     if (barrier.arrived == 0 || barrier.expected != 0 || barrier.arrived < blocks_[id].live) continue;
     Open(id, static_cast<uint8_t>(number));
   }
+}
+
+void BarrierUnit::Forget(BlockId id) {
+  for (Barrier& barrier : barriers_[id]) barrier.arrived = barrier.expected = 0;
+  if (!cluster_phase_.empty()) cluster_phase_[id] = ++latest_phase_;
 }
 
 }  // namespace heddle::replay

@@ -44,6 +44,8 @@ class BarrierUnit {
   void Arrive(SlotId slot, const Step& step, const LaneBarriers* by_lane = nullptr);
   // Threads of the block have exited: they may be what a barrier waited for.
   void Recheck(BlockId block);
+  // The block has left, perhaps with arrivals that nobody has waited for.
+  void Forget(BlockId block);
 
   // Whether a barrier releases its slots in the next cycle, or in this one.
   bool opened() const { return !opened_.empty(); }
@@ -62,6 +64,8 @@ class BarrierUnit {
   }
   // Whether all barriers that the slot has arrived at have opened.
   bool IsOpenFor(SlotId slot) const { return barriers_ahead_[slot] == 0; }
+  // Dense number of the barrier at which the slot's first lane waits.
+  uint8_t number_of(SlotId slot) const { return number_of_[slot]; }
   // The barrier with this dense number.
   const Barrier& barrier(BlockId block, uint8_t number) const { return barriers_[block][number]; }
 
@@ -80,11 +84,14 @@ class BarrierUnit {
   const Formation& formation_;
   const BlockTable& blocks_;
   std::vector<std::vector<Barrier>> barriers_;  // by block and dense number
-  std::vector<uint8_t> barriers_ahead_;  // by slot: barriers (of several blocks, if a policy mixes them) not open yet
+  // By slot: barriers (of several blocks if a policy mixes them, or of several numbers) that are not open yet.
+  std::vector<uint8_t> barriers_ahead_;
+  std::vector<uint8_t> number_of_;       // by slot
   std::vector<SlotId> opened_slots_;     // slots that arrived at a barrier of opened_, once per block of theirs
   std::vector<SlotId> resuming_;         // slots that arrived at a barrier of releasing_, once per block of theirs
   const uint8_t cluster_barrier_;        // dense number; LaunchContext::kNoBarrier without one
   std::vector<uint64_t> cluster_phase_;  // by block: the present one
+  uint64_t latest_phase_ = 0;            // no two phases of the SM have the same number
   std::vector<uint64_t> arrived_in_;     // by thread: the phase of its last arrival
 };
 

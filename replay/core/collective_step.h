@@ -8,6 +8,7 @@
 
 #include "proto/trace.pb.h"
 #include "replay/seams/types.h"
+#include "traces/format/program/operands.h"
 #include "traces/format/program/program.h"
 
 namespace heddle::replay {
@@ -41,7 +42,7 @@ struct CollectiveStep {
 };
 
 // Values of an instruction's operands by operand, then by lane.
-using OperandValues = std::array<std::array<uint64_t, kMaxLanes>, 8>;
+using OperandValues = std::array<std::array<uint64_t, kMaxLanes>, trace::kMaxOperands>;
 
 // Reads the operands of the lanes' threads, and moves the threads beyond what they recorded there.
 void TakeOperands(const CollectiveStep& step, const Lanes& lanes, ThreadCursors& cursors, OperandValues& out);

@@ -43,6 +43,8 @@ class CopyEngine {
   void LanesDone(AccessId access, LaneMask lanes, Cycle at);
   // The engine's part of the cycle, behind the memory's.
   void RunCycle(Cycle now);
+  // Copies that are under way.
+  size_t in_flight() const { return places_.size() - free_.size(); }
   // Copies that have ended in the last cycle that was run.
   std::span<const WarpCopy> ended() const { return ended_; }
   // The next cycle after `now` with something to do, unless the memory changes it; kNever if there is none.

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "traces/format/program/operands.h"
+
 namespace heddle::replay {
 
 // The copies of one thread, numbered ascending in the order of issue (over all threads). A group is what lies between
@@ -36,7 +38,7 @@ class CopyProgress {
     commit_count_ = 0;
   }
 
-  static constexpr uint32_t kMostPending = 8;
+  static constexpr uint32_t kMostPending = trace::kMostPending;
 
  private:
   static constexpr size_t kKept = kMostPending + 1;

@@ -61,7 +61,7 @@ LaunchContext::LaunchContext(const trace::LaunchView& view, const trace::v1::Fil
     Step& step = steps[pc];
     step.op = instruction.op();
     step.space = instruction.space();
-    step.bytes = instruction.access_bytes();
+    step.bytes = static_cast<uint8_t>(instruction.access_bytes());  // at most 255
     step.block = program.block_of(pc);
     const trace::Block& block = program.block(step.block);
     step.ends_block = pc + 1 == block.first + block.count;
@@ -73,11 +73,12 @@ LaunchContext::LaunchContext(const trace::LaunchView& view, const trace::v1::Fil
     }
     if (instruction.op() == OpClass::OP_ASYNC || instruction.operand_size() != 0) {
       collectives.emplace_back(program, pc);
-      step.collective = static_cast<uint16_t>(collectives.size());
+      step.collective = static_cast<uint32_t>(collectives.size());
     }
     switch (instruction.op()) {
       case OpClass::OP_ASYNC:
         step.kind = Step::kAsync;
+        step.shared = instruction.operand_size() != 0;  // copies end there, and transaction barriers lie there
         step.waits = collectives.back().waits();
         has_async = true;
         break;

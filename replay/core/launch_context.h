@@ -29,18 +29,19 @@ struct Step {
   bool scripted = false;  // some scripted latency may match
   bool uniform = false;
   bool shared = false;  // may access shared memory
-  trace::v1::OpClass op = trace::v1::OP_UNKNOWN;
-  trace::v1::MemorySpace space = trace::v1::SPACE_NONE;
-  uint8_t barrier = 0;  // dense number of the barrier id
   // kBarrier: whether the threads arrive, and whether they wait.
   bool arrives = true;
   bool waits = true;
-  bool meets = false;            // of matrices: all live threads of the warp must issue it together
-  uint16_t collective = 0;       // 1 + index in LaunchContext::collectives; 0: no operands, and not asynchronous
+  trace::v1::OpClass op = trace::v1::OP_UNKNOWN;
+  trace::v1::MemorySpace space = trace::v1::SPACE_NONE;
+  uint8_t barrier = 0;  // dense number of the barrier id
+  bool meets = false;   // of matrices: all live threads of the warp must issue it together
+  uint8_t bytes = 0;
+  uint32_t collective = 0;       // 1 + index in LaunchContext::collectives; 0: no operands, and not asynchronous
   uint32_t barrier_threads = 0;  // 0 = all of the block
-  uint32_t bytes = 0;
-  uint32_t block = 0;  // basic block
+  uint32_t block = 0;            // basic block
 };
+static_assert(sizeof(Step) == 32, "two to a line of the host's cache");
 
 struct LaunchContext {
   LaunchContext(const trace::LaunchView& launch, const trace::v1::FileHeader& header,

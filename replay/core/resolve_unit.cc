@@ -91,7 +91,7 @@ const BarrierUnit::LaneBarriers* ResolveUnit::ReadBarrier(const Lanes& lanes, Pc
         id < LaunchContext::kClusterBarrier ? sm_.context.DenseBarrier(id) : LaunchContext::kNoBarrier;
     if (lane_barriers_.number[lane] != LaunchContext::kNoBarrier) continue;
     lane_barriers_.number[lane] = sm_.steps[pc].barrier;
-    sm_.run.Fail(absl::InvalidArgumentError(absl::StrCat("pc ", pc * 8, ": a thread waits at barrier ", id,
+    sm_.run.Fail(absl::InvalidArgumentError(absl::StrCat("at PC ", pc * 8, ": a thread comes to barrier ", id,
                                                          ", where a block has ", LaunchContext::kClusterBarrier)));
   }
   return &lane_barriers_;
@@ -101,8 +101,8 @@ bool ResolveUnit::ResumeFromBarrier(SlotId slot) {
   sm_.issues.progress().Resumed(sm_.table().lanes[slot], sm_.run.now);
   bool ask = false;
   if ((sm_.interests & kBarriers) != 0) {
-    const Pc pc = sm_.table().position[slot].pc();
-    ask = sm_.policy->BarrierReleased(slot, sm_.context.barrier_ids[sm_.steps[pc].barrier], sm_.formation.editor());
+    const uint32_t number = sm_.context.barrier_ids[sm_.barriers.number_of(slot)];
+    ask = sm_.policy->BarrierReleased(slot, number, sm_.formation.editor());
   }
   return FinishInstruction(slot, ask);
 }

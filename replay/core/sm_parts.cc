@@ -55,6 +55,15 @@ void SmParts::CheckTogether(SlotId slot) {
       run.now, "; use a policy that lets them meet before it, or --force-regrouping to replay it all the same")));
 }
 
+void SmParts::IssueAsync(SlotId slot) {
+  async.Issue(slot);
+  if (!async.overfull()) return;
+  run.Fail(absl::ResourceExhaustedError(
+      absl::StrCat("more asynchronous copies or transaction barriers are under way on SM ", number,
+                   " than can be replayed, in cycle ", run.now, " at PC ", uint64_t{table().position[slot].pc()} * 8,
+                   "; the program has to wait for what it begins")));
+}
+
 uint64_t SmParts::LiveThreads() const {
   const auto& states = formation.thread_states();
   uint64_t live = 0;

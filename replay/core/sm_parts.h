@@ -46,6 +46,8 @@ struct SmParts {
   }
   // The slot issues an instruction that `meets`: the run fails if threads of its warp are elsewhere.
   void CheckTogether(SlotId slot);
+  // The slot issues an instruction that is asynchronous: the run fails if the SM has too many of them under way.
+  void IssueAsync(SlotId slot);
   // What others than the statistics are told of an issue of one slot. Only if issues are unwatched.
   void NotifyIssue(SlotId slot) {
     run.last_progress = run.now;

@@ -59,9 +59,9 @@ std::string SmCore::ExplainDeadlock() const {
         const bool reconverging = sm_.formation.StateOfThread(thread) == ThreadState::kReconverging;
         what = reconverging ? "wait for siblings at a reconvergence point" : "are held back by the policy";
       } else if (table.state[slot] == SlotState::kBarrier) {
-        const Step& step = sm_.steps[table.position[slot].pc()];
-        const BarrierUnit::Barrier& barrier = sm_.barriers.barrier(id, step.barrier);
-        what = absl::StrCat("wait at barrier ", sm_.context.barrier_ids[step.barrier], " (", barrier.arrived, " of ",
+        const uint8_t number = sm_.barriers.number_of(slot);
+        const BarrierUnit::Barrier& barrier = sm_.barriers.barrier(id, number);
+        what = absl::StrCat("wait at barrier ", sm_.context.barrier_ids[number], " (", barrier.arrived, " of ",
                             barrier.expected != 0 ? barrier.expected : block.live, " threads arrived)");
         at_barrier = true;
       } else if (table.state[slot] == SlotState::kParked) {

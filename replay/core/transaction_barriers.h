@@ -22,6 +22,7 @@ class TransactionBarriers {
   void ExpectOneMore(BlockId block, uint64_t address);
   // Phases since Init that are over; 0 of a barrier that has not begun.
   uint64_t PhasesOver(BlockId block, uint64_t address) const;
+  size_t size() const { return barriers_.size(); }
   // The block has left.
   void Forget(BlockId block);
 

@@ -53,11 +53,12 @@ void IBufferCore::RunCycle(Cycle now) {
 
 void IBufferCore::RunAsync(Cycle now) {
   sm_.async.RunCycle(now);
-  for (const SlotId slot : sm_.async.released()) results_.FinishAtIssue(slot);
+  if (sm_.async.any_ended()) sm_.run.last_progress = now;
+  // Before the slots go on: their blocks may exit with them, and tell that themselves.
   for (const BlockId block : sm_.async.idle_blocks()) {
-    sm_.run.last_progress = now;
     if (sm_.blocks[block].exited) results_.BlockExited(block);
   }
+  for (const SlotId slot : sm_.async.released()) results_.FinishAtIssue(slot);
 }
 
 void IBufferCore::RunAfterMemory(Cycle now) {
@@ -92,7 +93,7 @@ SmCore::RunAhead IBufferCore::RunAlone(Cycle next, Cycle limit) {
     ahead.until = now + 1;
     if (MustRejoin(ahead)) break;
     ahead.next = NextWake(now);
-    if (fast_path_ == nullptr || sm_.async.NextWake(now) != kNever) continue;
+    if (fast_path_ == nullptr || (sm_.async.used() && sm_.async.NextWake(now) != kNever)) continue;
     const FastPath::Outcome outcome = fast_path_->Run(ahead.next, std::min(limit, sm_.memory.wake()));
     if (!outcome.ran) continue;
     core_wake_ = 0;
@@ -247,8 +248,9 @@ std::string IBufferCore::WhatSlotWaitsFor(SlotId slot) const {
     case WarpClass::kFetch:
       return state_.warps[slot].waits_for_line ? "wait for a line of the instruction cache" : "wait to be fetched for";
     case WarpClass::kBarrier:
-      return sm_.async.used() && sm_.async.Waits(slot) ? "wait for asynchronous copies or a transaction barrier"
-                                                       : "wait at a fence for the acknowledgement of stores";
+      return sm_.steps[table().position[slot].pc()].kind == Step::kAsync
+                 ? "wait for asynchronous copies or a transaction barrier"
+                 : "wait at a fence for the acknowledgement of stores";
     default:
       return "wait for an instruction to complete";
   }

@@ -242,7 +242,7 @@ inline void IssueStage::IssueRegular(int port, SlotId slot, WarpEntry& warp, con
 
 void IssueStage::IssueCollective(SlotId slot) {
   if (sm_.steps[sm_.table().position[slot].pc()].kind == Step::kAsync) {
-    sm_.async.Issue(slot);
+    sm_.IssueAsync(slot);
   } else {
     resolve_.ArriveAtBarrier(slot);
   }

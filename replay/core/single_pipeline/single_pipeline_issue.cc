@@ -104,7 +104,7 @@ int SinglePipelineCore::IssueSeveral(int port, Cycle now) {
   const bool plainly = pipeline_ == nullptr && !may_refuse && !restricts;
   const auto is_plain = [&](SlotId slot) {
     const Step& step = sm_.steps[entries[slot].position.pc()];
-    return step.kind == Step::kPlain && !step.scripted && sm_.formation.inserted(slot) == 0;
+    return step.kind == Step::kPlain && !step.scripted && !step.meets && sm_.formation.inserted(slot) == 0;
   };
   const auto issue = [&] {
     if (issued == count) return;
@@ -258,7 +258,7 @@ bool SinglePipelineCore::Enter(int port, SlotId slot, Cycle now) {
     state.at_barrier = step.waits;
     resolve_.ArriveAtBarrier(slot);
   } else if (step.kind == Step::kAsync && !state.inserted) {
-    sm_.async.Issue(slot);
+    sm_.IssueAsync(slot);
   }
   return true;
 }

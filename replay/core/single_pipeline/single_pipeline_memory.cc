@@ -46,11 +46,12 @@ void SinglePipelineCore::WriteBack(SlotId slot, LaneMask lanes) {
 
 void SinglePipelineCore::RunAsync(Cycle now) {
   sm_.async.RunCycle(now);
-  for (const SlotId slot : sm_.async.released()) WriteBack(slot, 0);
+  if (sm_.async.any_ended()) sm_.run.last_progress = now;
+  // Before the slots go on: their blocks may exit with them, and retire then.
   for (const BlockId block : sm_.async.idle_blocks()) {
-    sm_.run.last_progress = now;
     if (sm_.blocks[block].exited) RetireBlock(block);
   }
+  for (const SlotId slot : sm_.async.released()) WriteBack(slot, 0);
 }
 
 // --- fences

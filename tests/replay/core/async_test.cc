@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -291,6 +292,45 @@ TEST(NamedBarrier, ProducersDoNotWaitForConsumers) {
   MakeNamedBarrier(*program.mutable_instruction(0), trace::v1::BARRIER_ARRIVE, 64);
   EXPECT_EQ(LogOf(*MakeTrace(program, 1, std::vector<ThreadTrace>(4, Thread({}, {1}))), RunOptions()),
             "0:0[0 1 2 3] 1:1[0 1 2 3] 2:2[0 1 2 3]");
+}
+
+// The producer arrives once more than anybody waits. The next block in its place begins without that arrival.
+TEST(NamedBarrier, ArrivalsDoNotOutliveTheirBlock) {
+  KernelProgram program = ProgramBuilder("left")
+                              .Block("head")
+                              .Branch("consumer", "producer")
+                              .Block("consumer")
+                              .Alu()
+                              .Exit()
+                              .Block("producer")
+                              .Alu(5)
+                              .Exit()
+                              .Build();
+  MakeNamedBarrier(*program.mutable_instruction(1), trace::v1::BARRIER_SYNC, 8);
+  for (const int at : {6, 7}) MakeNamedBarrier(*program.mutable_instruction(at), trace::v1::BARRIER_ARRIVE, 8);
+  const auto issues = [&program](uint32_t blocks) {
+    std::vector<ThreadTrace> threads;
+    for (uint32_t i = 0; i < 2 * blocks; ++i) {
+      threads.resize(threads.size() + 4, i % 2 == 0 ? Thread({0}, {5}) : Thread({1}, {5, 5}));
+    }
+    RunOptions options;
+    options.machine.mutable_core()->set_max_blocks(1);
+    return std::regex_replace(LogOf(*MakeTrace(program, blocks, threads), options), std::regex("[0-9]+:"), "");
+  };
+  const std::string one = issues(1);
+  EXPECT_THAT(one, HasSubstr("6[4 5 6 7] 2[0 1 2 3]"));
+  EXPECT_EQ(issues(2), one + " " + one);
+}
+
+// A program that never waits would have the replay keep all of its copies.
+TEST(AsyncCopy, MoreThanCanBeUnderWayEndsTheRun) {
+  constexpr int kCopies = 17'000;
+  KernelProgram program = Straight(kCopies);
+  for (int i = 0; i < kCopies; ++i) MakeCopy(*program.mutable_instruction(i));
+  RunOptions options = Slow();
+  options.machine.mutable_memory()->mutable_fixed()->set_global_cycles(1'000'000);
+  const Outcome outcome = RunTrace(*MakeTrace(program, 1, Threads(4, kCopies)), options);
+  EXPECT_THAT(std::string(outcome.status.message()), HasSubstr("has to wait for what it begins"));
 }
 
 // The number comes from a register: two warps with other numbers do not wait for one another.

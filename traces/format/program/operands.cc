@@ -14,8 +14,6 @@ using v1::Instruction;
 using v1::Operand;
 
 constexpr uint32_t kMaxBarriers = 16;
-constexpr uint32_t kMostPending = 8;
-constexpr uint32_t kMaxOperands = 8;
 constexpr uint32_t kMaxAccessBytes = 255;
 
 bool IsSharedSpace(v1::MemorySpace space) {

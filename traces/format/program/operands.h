@@ -11,6 +11,10 @@
 
 namespace heddle::trace {
 
+// Operands of an instruction, and groups that a WAIT_GROUP may leave pending, at most.
+inline constexpr uint32_t kMaxOperands = 8;
+inline constexpr uint32_t kMostPending = 8;
+
 // How many numbers a thread records each time it runs the instruction: an address, or every operand that is not
 // constant. They follow one another in the order of Instruction.operand.
 uint32_t CountColumns(const v1::Instruction& instruction);

@@ -112,7 +112,7 @@ absl::Status RelativeModel::ReadParameters(const v1::AddressColumn& record, Deco
   if (shift < -63 || shift > 63) return RefuseColumn(record, "ref_shift is beyond 63");
   const uint32_t reference = FindColumn(program, record.ref_instruction(), record.ref_operand());
   if (reference >= index || columns.walked->totals[reference].accesses == 0) {
-    return RefuseColumn(record, "ref_instruction is not a lower instruction with a column in this chunk");
+    return RefuseColumn(record, "ref_instruction and ref_operand are no column of this chunk before it");
   }
   cursor.source = reference;
   const ColumnCursor& referred = columns.cursors[reference];
