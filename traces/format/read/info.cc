@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "traces/base/status_macros.h"
 #include "traces/format/chunk/walk.h"
@@ -180,9 +182,9 @@ class DivergenceMeter {
   uint64_t warp_instructions_ = 0;
 };
 
-// Counts how often each memory instruction and each collective one ran.
-void AddAccesses(const Program& program, const DecodedChunk& chunk, std::map<Pc, ColumnInfo>& columns,
-                 std::map<Pc, uint64_t>& collectives) {
+// Counts how often each memory instruction and each of the `collective` ones ran.
+void AddAccesses(const Program& program, const DecodedChunk& chunk, std::span<const Pc> collective,
+                 std::map<Pc, ColumnInfo>& columns, std::map<Pc, uint64_t>& collectives) {
   std::vector<uint64_t> uses(chunk.paths.size(), 0);
   for (uint32_t path : chunk.path_of_thread) ++uses[path];
   std::vector<uint64_t> visits(program.blocks().size(), 0);
@@ -198,9 +200,9 @@ void AddAccesses(const Program& program, const DecodedChunk& chunk, std::map<Pc,
     const uint64_t times = visits[static_cast<size_t>(&block - program.blocks().data())];
     if (times == 0) continue;
     for (Pc pc : program.accesses_of(block)) columns[pc].accesses += times;
-    for (Pc pc = block.first; pc < block.first + block.count; ++pc) {
-      if (IsCollective(program.instruction(pc))) collectives[pc] += times;
-    }
+  }
+  for (const Pc pc : collective) {
+    if (const uint64_t times = visits[program.block_of(pc)]; times != 0) collectives[pc] += times;
   }
 }
 
@@ -263,13 +265,17 @@ absl::StatusOr<TraceInfo> DescribeTrace(const TraceReader& reader) {
       launch.certificate = certificates.back();
     }
     DivergenceMeter meter(*view.program, launch.divergence);
+    std::vector<Pc> collective;
+    for (Pc pc = 0; pc < view.program->instruction_count(); ++pc) {
+      if (IsCollective(view.program->instruction(pc))) collective.push_back(pc);
+    }
     std::map<Pc, ColumnInfo> columns;
     v1::BlockChunk chunk;
     DecodedChunk decoded;
     for (const v1::ChunkReference& reference : view.chunks) {
       HEDDLE_RETURN_IF_ERROR(reader.ReadChunk(reference, decoded));
       meter.Add(decoded);
-      AddAccesses(*view.program, decoded, columns, launch.collectives);
+      AddAccesses(*view.program, decoded, collective, columns, launch.collectives);
       HEDDLE_RETURN_IF_ERROR(reader.ReadChunk(reference, chunk));
       launch.frame_bytes += reader.record_bytes(reference.frame());
       AddBytes(chunk, reader.record_bytes(reference.frame()), compressor, launch, columns);
