@@ -1,5 +1,6 @@
 """The file of a trace: frames, their seek table, and the records in them."""
 import hashlib
+import math
 import struct
 
 import zstandard
@@ -207,6 +208,11 @@ class Trace:
             self._check_clusters(number, launch)
             if launch.HasField("parent") and launch.parent.launch >= number:
                 raise TraceError(f"{self._name}: launch {number}: a thread of a later launch launched it")
+            if launch.HasField("parent"):
+                of = self._launches[launch.parent.launch]
+                blocks = of.grid.x * of.grid.y * of.grid.z
+                if launch.parent.block >= blocks or launch.parent.thread >= threads_per_block(of):
+                    raise TraceError(f"{self._name}: launch {number}: the thread that launched it is in no launch")
 
     def _check_clusters(self, number, launch):
         if not launch.HasField("cluster"):
@@ -214,3 +220,5 @@ class Trace:
         grid, cluster = ((dim.x, dim.y, dim.z) for dim in (launch.grid, launch.cluster))
         if min(cluster) < 1 or any(blocks % size for blocks, size in zip(grid, cluster)):
             raise TraceError(f"{self._name}: launch {number}: its clusters do not divide the grid")
+        if math.prod(cluster) > 16:
+            raise TraceError(f"{self._name}: launch {number}: its clusters have more than 16 blocks")
