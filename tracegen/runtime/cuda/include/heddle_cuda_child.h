@@ -124,7 +124,8 @@ static __device__ inline cudaError_t cudaFree(void* pointer) {
   return cudaSuccess;
 }
 
-// Copies and fills are launches of kernels, as those of the vendor's device runtime: they keep the stream's order.
+// Copies and fills are launches of kernels, as those of the vendor's device runtime: they keep the stream's order. They
+// are templates, so that programs without them have no such kernels.
 template <typename T>
 __global__ void HeddleCopyChild(T* to, const T* from, size_t count) {
   const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
@@ -135,22 +136,22 @@ __global__ void HeddleFillChild(T* to, T value, size_t count) {
   const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
   if (i < count) to[i] = value;
 }
+template <typename Byte = unsigned char>
 static __device__ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                                                      cudaStream_t stream = nullptr) {
   if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
   if (bytes == 0) return cudaSuccess;
-  using Copy = void (*)(unsigned char*, const unsigned char*, size_t);
+  using Copy = void (*)(Byte*, const Byte*, size_t);
   const HeddleChildShape shape(dim3(static_cast<unsigned int>((bytes + 255) / 256)), dim3(256), 0, stream);
-  HeddleChild<Copy, &HeddleCopyChild<unsigned char>>(shape)(static_cast<unsigned char*>(to),
-                                                            static_cast<const unsigned char*>(from), bytes);
+  HeddleChild<Copy, &HeddleCopyChild<Byte>>(shape)(static_cast<Byte*>(to), static_cast<const Byte*>(from), bytes);
   return cudaSuccess;
 }
+template <typename Byte = unsigned char>
 static __device__ inline cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream = nullptr) {
   if (bytes == 0) return cudaSuccess;
-  using Fill = void (*)(unsigned char*, unsigned char, size_t);
+  using Fill = void (*)(Byte*, Byte, size_t);
   const HeddleChildShape shape(dim3(static_cast<unsigned int>((bytes + 255) / 256)), dim3(256), 0, stream);
-  HeddleChild<Fill, &HeddleFillChild<unsigned char>>(shape)(static_cast<unsigned char*>(to),
-                                                            static_cast<unsigned char>(value), bytes);
+  HeddleChild<Fill, &HeddleFillChild<Byte>>(shape)(static_cast<Byte*>(to), static_cast<Byte>(value), bytes);
   return cudaSuccess;
 }
 
