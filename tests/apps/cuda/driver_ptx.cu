@@ -123,9 +123,7 @@ $store:
 // What cannot be executed does no harm before it is launched.
 .visible .entry tensor()
 {
-  .reg .b32 %r<8>;
-  .reg .f32 %f<9>;
-  wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7}, [%r0];
+  wgmma.fence.sync.aligned;
   ret;
 }
 )";
