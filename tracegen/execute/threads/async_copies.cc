@@ -34,7 +34,7 @@ void AsyncCopies::Copy(uint32_t thread, uint64_t to, uint64_t from, uint32_t byt
 }
 
 void AsyncCopies::Commit(uint32_t thread) {
-  if (!threads_.empty()) ++threads_[thread].closed;
+  if (thread < threads_.size()) ++threads_[thread].closed;
 }
 
 void AsyncCopies::Arrive(Thread& thread, size_t count) {
@@ -54,13 +54,13 @@ bool AsyncCopies::ArriveBelow(Thread& thread, uint32_t end) {
 }
 
 bool AsyncCopies::Wait(uint32_t thread, uint32_t pending) {
-  if (threads_.empty()) return false;
+  if (thread >= threads_.size()) return false;
   Thread& waits = threads_[thread];
   return ArriveBelow(waits, waits.closed - std::min(pending, waits.closed));
 }
 
 bool AsyncCopies::WaitForAll(uint32_t thread) {
-  return !threads_.empty() && ArriveBelow(threads_[thread], ~uint32_t{0});
+  return thread < threads_.size() && ArriveBelow(threads_[thread], ~uint32_t{0});
 }
 
 }  // namespace heddle::tracegen

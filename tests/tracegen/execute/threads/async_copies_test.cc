@@ -91,5 +91,14 @@ TEST_F(Copies, ABlockBeginsWithoutAny) {
   EXPECT_EQ(to_[0], 0u);
 }
 
+// Threads of a larger block wait before any has copied.
+TEST_F(Copies, ALargerBlockMayBeginWithAWait) {
+  Copy(0, 0);
+  copies_.BeginBlock(256);
+  copies_.Commit(200);
+  EXPECT_FALSE(copies_.Wait(200, 0));
+  EXPECT_FALSE(copies_.WaitForAll(255));
+}
+
 }  // namespace
 }  // namespace heddle::tracegen
