@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <vector>
 
 #include "tools/nvcc/unsupported.h"
 
@@ -46,6 +47,20 @@ size_t EndOfShape(std::string_view plain, size_t from) {
   return std::string_view::npos;
 }
 
+// Where in the braces of a text one is.
+struct Nesting {
+  size_t depth = 0;
+  size_t device_depth = 0;            // that the body of a device function has; 0 = outside
+  bool host = false, device = false;  // what has been read of a declaration
+};
+
+// Behind a directive, whose last line has no backslash.
+size_t EndOfDirective(std::string_view plain, size_t at) {
+  size_t end = plain.find('\n', at);
+  while (end != std::string_view::npos && end > at && plain[end - 1] == '\\') end = plain.find('\n', end + 1);
+  return std::min(end, plain.size());
+}
+
 // On one line.
 std::string OnOneLine(std::string_view name) {
   std::string line(name);
@@ -60,26 +75,37 @@ std::string WriteDeviceLaunches(std::string_view text) {
   const std::string plain = WithoutComments(text);
   std::string result;
   size_t copied = 0;
-  size_t depth = 0;         // of braces
-  size_t device_depth = 0;  // that the body of a device function has; 0 = outside
-  bool host = false, device = false;
+  Nesting at;
+  std::vector<Nesting> conditions;  // at each #if that is open: all its branches begin there
   for (size_t i = 0; i < plain.size(); ++i) {
-    if (IsWord(plain[i])) {
+    if (plain[i] == '#') {
+      // Macros name __device__ without beginning a function.
+      const size_t name = std::min(plain.find_first_not_of(" \t", i + 1), plain.size());
+      const std::string_view directive = std::string_view(plain).substr(name);
+      if (directive.starts_with("if")) {
+        conditions.push_back(at);
+      } else if (directive.starts_with("el") && !conditions.empty()) {
+        at = conditions.back();
+      } else if (directive.starts_with("endif") && !conditions.empty()) {
+        conditions.pop_back();
+      }
+      i = EndOfDirective(plain, i);
+    } else if (IsWord(plain[i])) {
       const size_t start = i;
       while (i + 1 < plain.size() && IsWord(plain[i + 1])) ++i;
       const std::string_view word = std::string_view(plain).substr(start, i + 1 - start);
-      if (word == "__host__") host = true;
-      if (word == "__global__" || word == "__device__") device = true;
+      if (word == "__host__") at.host = true;
+      if (word == "__global__" || word == "__device__") at.device = true;
     } else if (plain[i] == '{') {
-      ++depth;
-      if (device && !host && device_depth == 0) device_depth = depth;
-      device = host = false;
+      ++at.depth;
+      if (at.device && !at.host && at.device_depth == 0) at.device_depth = at.depth;
+      at.device = at.host = false;
     } else if (plain[i] == '}') {
-      if (depth == device_depth) device_depth = 0;
-      if (depth > 0) --depth;
+      if (at.depth == at.device_depth) at.device_depth = 0;
+      if (at.depth > 0) --at.depth;
     } else if (plain[i] == ';') {
-      device = host = false;
-    } else if (device_depth != 0 && plain.compare(i, 3, "<<<") == 0) {
+      at.device = at.host = false;
+    } else if (at.device_depth != 0 && plain.compare(i, 3, "<<<") == 0) {
       const size_t start = StartOfKernel(plain, i);
       const size_t end = EndOfShape(plain, i + 3);
       if (start == i || start < copied || end == std::string::npos) continue;

@@ -253,6 +253,11 @@ void Build::ExplainFailure(const CudaSource& source, const Command& compile) {
     // Of the source itself clang has not seen the launches, but of its headers.
     const std::string read = file == source.path ? WriteDeviceLaunches(joined) : joined;
     for (const std::string& line : DescribeUnsupported(file, read, find)) Fail(line);
+    if (read != joined) {
+      Fail(file +
+           ": note: launches in device code become HeddleChild<...>: they need -std=c++14 or newer, and kernels " +
+           "that are not overloaded, with their template arguments written out");
+    }
     for (const std::string& line : CallsWithoutStandIn(file, text, StandInWords(places_.headers))) Fail(line);
   }
 }

@@ -35,7 +35,7 @@ constexpr char kSharing[] = "sharing memory between processes (cudaIpc...) is no
 // Words of programs. Each is told once per file.
 constexpr std::string_view kConditional =
     "conditional nodes of graphs are not supported; let the host decide between two graphs";
-constexpr std::string_view kSemaphores = "semaphores of other APIs are not supported";
+constexpr std::string_view kSemaphores = "semaphores of other APIs are not supported; wait for events of CUDA";
 constexpr MissingPart kInterfaces[] = {
     {"cudaGraphSetConditional", kConditional},
     {"cuGraphConditional", kConditional},

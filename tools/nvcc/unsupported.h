@@ -23,9 +23,6 @@ using FindHeader = std::function<Inclusion(const std::string& header)>;
 // text itself is looked at, not what it includes.
 std::vector<std::string> DescribeUnsupported(const std::string& path, std::string_view text, const FindHeader& find);
 
-// The text with blanks in place of comments, and, unless they follow #include, of what strings and characters hold.
-std::string WithoutComments(std::string_view text);
-
 // The line, from 1, on which `text` declares a __constant__ variable of this name; 0 if it does not.
 size_t LineOfConstant(std::string_view text, std::string_view name);
 
