@@ -10,7 +10,6 @@
 namespace heddle::tracegen {
 namespace {
 
-constexpr std::string_view kBegin = "\x1b]heddle;";
 constexpr char kEnd = '\a';
 constexpr size_t kFields = 11;  // before the parameters
 
@@ -53,17 +52,20 @@ bool ReadLine(std::string_view line, ChildLaunch* child) {
 
 absl::Status TakeChildren(std::string& printed, std::vector<ChildLaunch>* children) {
   children->clear();
-  if (printed.find(kBegin) == std::string::npos) return absl::OkStatus();
+  if (!HasChildren(printed)) return absl::OkStatus();
   std::string rest;
   std::map<std::pair<uint64_t, uint32_t>, uint64_t> ordinals;
   size_t at = 0;
-  for (size_t begin; (begin = printed.find(kBegin, at)) != std::string::npos;) {
+  for (size_t begin; (begin = printed.find(kChildBegin, at)) != std::string::npos;) {
     rest.append(printed, at, begin - at);
-    const size_t first = begin + kBegin.size();
+    const size_t first = begin + kChildBegin.size();
     const size_t end = printed.find(kEnd, first);
     ChildLaunch child;
     if (end == std::string::npos || !ReadLine(std::string_view(printed).substr(first, end - first), &child)) {
-      return absl::InvalidArgumentError("what it prints holds a launch that cannot be read");
+      printed = std::move(rest);
+      return absl::InvalidArgumentError(
+          "it prints and launches more than fits, or prints what looks like a launch and is none; launch fewer kernels "
+          "from device code, or print less");
     }
     child.ordinal = ordinals[{child.parent_block, child.parent_thread}]++;
     children->push_back(std::move(child));

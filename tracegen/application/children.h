@@ -4,11 +4,16 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 
 namespace heddle::tracegen {
+
+// How a launch begins within what is printed.
+inline constexpr std::string_view kChildBegin = "\x1b]heddle;";
+inline bool HasChildren(std::string_view printed) { return printed.find(kChildBegin) != std::string_view::npos; }
 
 // How deep launches may be nested (CUDA C++ Programming Guide, "Dynamic Parallelism").
 inline constexpr uint32_t kMostNested = 24;
@@ -31,7 +36,7 @@ struct ChildLaunch {
 };
 
 // Takes the launches out of `printed`, in the order in which they are to run: those of tails last. Errors: a line that
-// is none, which only a program can have printed that means to.
+// is none, because not all that the kernel printed was kept, or because the program means to.
 absl::Status TakeChildren(std::string& printed, std::vector<ChildLaunch>* children);
 
 }  // namespace heddle::tracegen

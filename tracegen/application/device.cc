@@ -61,7 +61,11 @@ absl::StatusOr<std::unique_ptr<Device>> Device::Create(Recording* recording) {
   CertifySettings certify;
   options.describe_address = [device = made.get()](uint64_t address) { return device->memory_->Describe(address); };
   options.print = [device = made.get()](const std::string& text) {
-    if (device->printed_.size() < kMaxPrintedBytes) device->printed_ += text;
+    if (device->printed_.size() < kMaxPrintedBytes) {
+      device->printed_ += text;
+    } else if (HasChildren(text) && !device->printed_.ends_with(kChildBegin)) {
+      device->printed_ += kChildBegin;  // without the rest: TakeChildren refuses it
+    }
   };
   if (recording != nullptr) {
     options.max_instructions = recording->settings().max_instructions;
@@ -406,7 +410,7 @@ Result Device::LaunchChildren(const device::LaunchRequest& request, const Origin
     device::LaunchReply answer;
     std::vector<ChildLaunch> more;
     Result result = LaunchOne(asked, &origin, &answer, &more);
-    reply->printed += answer.printed;
+    if (reply->printed.size() < kMaxPrintedBytes) reply->printed += answer.printed;
     if (!result.ok()) return result;
     reply->duration_ns += answer.duration_ns;
     for (uint64_t ancestor : above.ancestors) descendants_[ancestor].push_back(answer.launch);
@@ -432,6 +436,11 @@ Result Device::LaunchOne(const device::LaunchRequest& request, const Origin* ori
   absl::StatusOr<LaunchOutcome> outcome = Run(launch);
   reply->printed = std::exchange(printed_, "");
   if (absl::Status status = TakeChildren(reply->printed, children); outcome.ok() && !status.ok()) outcome = status;
+  for (const ChildLaunch& child : *children) {
+    if (child.parent_block < launch.geometry.blocks() && child.parent_thread < launch.geometry.threads()) continue;
+    if (!outcome.ok()) break;
+    outcome = absl::InvalidArgumentError("it prints a launch by a thread that it does not have; print other text");
+  }
   if (!outcome.ok()) {
     const absl::Status& ran = outcome.status();
     const std::string what = absl::IsCancelled(ran) ? absl::StrCat("the program ended while kernel '",
