@@ -177,6 +177,14 @@ cudaError_t Launch(const char* call, KernelWork work, Parameters parameters) {
   const device::KernelInfo* info = nullptr;
   if (cudaError_t error = PrepareLaunch(call, &work, &info); error != cudaSuccess) return error;
   work.parameters = parameters(*info);
+  // More bytes than the kernel takes are the padding at the end of a structure.
+  if (work.parameters.size() < info->parameter_bytes) {
+    Explain(call, "kernel " + info->shown_name + " takes " + std::to_string(info->parameter_bytes) +
+                      " bytes of arguments, but " + std::to_string(work.parameters.size()) +
+                      " are given; compare the arguments with its parameters");
+    return Fail(cudaErrorInvalidValue);
+  }
+  work.parameters.resize(info->parameter_bytes);
   return RunKernel(call, std::move(work));
 }
 
@@ -212,7 +220,8 @@ cudaError_t ReadAttributes(const char* call, const cudaLaunchConfig_t& config, K
         break;
       case cudaLaunchAttributeDeviceUpdatableKernelNode:
         Explain(call,
-                "kernel nodes that kernels change (cudaLaunchAttributeDeviceUpdatableKernelNode) are not supported");
+                "kernel nodes that kernels change (cudaLaunchAttributeDeviceUpdatableKernelNode) are not supported; "
+                "set parameters from the host");
         return Fail(cudaErrorNotSupported);
       default:
         break;
@@ -230,10 +239,7 @@ cudaError_t LaunchWithAttributes(const char* call, const cudaLaunchConfig_t& con
   cudaEvent_t event = nullptr;
   if (cudaError_t error = ReadAttributes(call, config, &work, &event); error != cudaSuccess) return error;
   const cudaError_t error = Launch(call, std::move(work), [&](const device::KernelInfo& info) {
-    if (arguments != nullptr || extra == nullptr) return PackArguments(info, arguments);
-    std::string bytes = UnpackExtra(extra);
-    bytes.resize(info.parameter_bytes);
-    return bytes;
+    return arguments != nullptr || extra == nullptr ? PackArguments(info, arguments) : UnpackExtra(extra);
   });
   // The event may come as early as the launch, or as late as its end.
   if (error != cudaSuccess || event == nullptr) return error;

@@ -280,7 +280,11 @@ cudaError_t CUgraphExec_st::UpdateChild(const CUgraphNode_st* node, const CUgrap
   const auto found = by_node_.find(node);
   const CUgraphNode_st* wrong = nullptr;
   std::vector<Step> steps = heddle::cuda::MakeSteps(graph, &wrong);
-  if (found == by_node_.end() || wrong != nullptr || steps.size() > found->second) return Fail(cudaErrorInvalidValue);
+  // A child node is an empty step behind those of its graph.
+  if (found == by_node_.end() || wrong != nullptr || steps.size() > found->second ||
+      !std::holds_alternative<heddle::cuda::EmptyWork>(steps_[found->second].work)) {
+    return Fail(cudaErrorInvalidValue);
+  }
   const size_t count = steps.size();
   cudaGraphExecUpdateResultInfo info;
   return TakeOver(std::move(steps), found->second - count, count, &info);

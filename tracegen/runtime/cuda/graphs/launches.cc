@@ -69,6 +69,7 @@ cudaError_t SetStep(const char* call, cudaGraphExec_t handle, cudaGraphNode_t no
   if (step == nullptr || !std::holds_alternative<Kind>(step->work)) return Fail(cudaErrorInvalidValue);
   Work work;
   if (cudaError_t error = MakeWork(call, parameters, &work); error != cudaSuccess) return error;
+  KeepAttributes(step->work, &work);
   step->work = std::move(work);
   return cudaSuccess;
 }
@@ -152,7 +153,9 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream_handle) 
     if (stream->recorder != nullptr) {
       std::shared_ptr<CUgraph_st> child = executable->CloneOfGraph();
       if (child == nullptr) {
-        Explain("cudaGraphLaunch", "graphs that allocate or free memory cannot be child graphs");
+        Explain("cudaGraphLaunch",
+                "graphs that allocate or free memory cannot be child graphs; allocate before, or launch the graph by "
+                "itself");
         return Fail(cudaErrorNotSupported);
       }
       child->MakeChild();

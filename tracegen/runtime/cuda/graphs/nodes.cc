@@ -80,6 +80,7 @@ cudaError_t SetWork(const char* call, cudaGraphNode_t node, Parameters&& paramet
   if (WorkOf<Kind>(node) == nullptr) return Fail(cudaErrorInvalidValue);
   Work work;
   if (cudaError_t error = MakeWork(call, parameters, &work); error != cudaSuccess) return error;
+  KeepAttributes(node->work, &work);
   node->work = std::move(work);
   KeepDescription(node, parameters);
   return cudaSuccess;
@@ -339,6 +340,7 @@ cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodePar
   }
   Work work;
   if (cudaError_t error = MakeWork("cudaGraphNodeSetParams", *parameters, &work); error != cudaSuccess) return error;
+  heddle::cuda::KeepAttributes(node->work, &work);
   node->work = std::move(work);
   KeepDescription(node, *parameters);
   return cudaSuccess;

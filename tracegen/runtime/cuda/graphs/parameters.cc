@@ -88,7 +88,10 @@ cudaError_t MakeWork(const char*, const cudaHostNodeParams& parameters, Work* wo
 
 cudaError_t MakeWork(const char* call, cudaGraph_t child, Work* work) {
   if (!IsGraph(child)) return Fail(cudaErrorInvalidValue);
-  if (child->HasMemoryNodes()) return Refuse(call, "graphs that allocate or free memory cannot be child graphs");
+  if (child->HasMemoryNodes())
+    return Refuse(
+        call,
+        "graphs that allocate or free memory cannot be child graphs; allocate before, or launch the graph by itself");
   ChildWork made{child->Clone()};
   made.graph->MakeChild();
   *work = std::move(made);
@@ -163,10 +166,19 @@ cudaError_t MakeWork(const char* call, cudaGraphNodeParams& p, Work* work) {
       return Refuse(call, "conditional nodes of graphs are not supported; let the host decide between two graphs");
     case cudaGraphNodeTypeExtSemaphoreSignal:
     case cudaGraphNodeTypeExtSemaphoreWait:
-      return Refuse(call, "semaphores of other APIs are not supported");
+      return Refuse(call, "semaphores of other APIs are not supported; wait for events of CUDA");
     default:
       return Fail(cudaErrorInvalidValue);
   }
+}
+
+void KeepAttributes(const Work& before, Work* after) {
+  const auto* old = std::get_if<KernelWork>(&before);
+  auto* kernel = std::get_if<KernelWork>(after);
+  if (old == nullptr || kernel == nullptr) return;
+  kernel->priority = old->priority;
+  kernel->cooperative = old->cooperative;
+  if (kernel->kernel == old->kernel) kernel->stand_in_for = old->stand_in_for;
 }
 
 cudaMemcpy3DParms DescribeCopyNode(const Node& node) {

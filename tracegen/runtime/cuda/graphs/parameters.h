@@ -44,6 +44,9 @@ cudaError_t MakeWork(const char* call, const FreeWork& freed, Work* work);
 // Any of them; conditional nodes and semaphores are refused by name.
 cudaError_t MakeWork(const char* call, cudaGraphNodeParams& parameters, Work* work);
 
+// A kernel node with new parameters keeps its attributes and, if the kernel stays, for which closed function it stands.
+void KeepAttributes(const Work& before, Work* after);
+
 // How a copy node was described, or may be.
 cudaMemcpy3DParms DescribeCopyNode(const Node& node);
 

@@ -18,7 +18,7 @@ using heddle::cuda::Node;
 namespace {
 
 cudaError_t RefuseChange(const char* call) {
-  Explain(call, "a graph that allocates or frees memory is neither cloned nor loses nodes and edges");
+  Explain(call, "a graph that allocates or frees memory is neither cloned nor loses nodes and edges; make it anew");
   return Fail(cudaErrorNotSupported);
 }
 

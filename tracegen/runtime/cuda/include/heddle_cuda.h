@@ -13,14 +13,23 @@
 #define __align__(n) __attribute__((aligned(n)))
 
 // `__shared__ alignas(16) float tile[64]` is usual in CUDA, but clang takes no alignas behind an attribute, which
-// __shared__ is: here it is an attribute of the same meaning. The argument is a number or a type.
-template <__SIZE_TYPE__ kAlignment>
+// __shared__ is: here it is an attribute of the same meaning. The argument is a number or a type. Of several, as a pack
+// has them, the largest counts; 0 asks for nothing.
+template <__SIZE_TYPE__ kFirst>
 constexpr __host__ __device__ __SIZE_TYPE__ heddle_alignment() {
-  return kAlignment;
+  return kFirst != 0 ? kFirst : 1;
 }
-template <typename T>
+template <__SIZE_TYPE__ kFirst, __SIZE_TYPE__ kSecond, __SIZE_TYPE__... kMore>
 constexpr __host__ __device__ __SIZE_TYPE__ heddle_alignment() {
-  return alignof(T);
+  return heddle_alignment<(kFirst > kSecond ? kFirst : kSecond), kMore...>();
+}
+template <typename First>
+constexpr __host__ __device__ __SIZE_TYPE__ heddle_alignment() {
+  return alignof(First);
+}
+template <typename First, typename Second, typename... More>
+constexpr __host__ __device__ __SIZE_TYPE__ heddle_alignment() {
+  return alignof(First) > heddle_alignment<Second, More...>() ? alignof(First) : heddle_alignment<Second, More...>();
 }
 #define alignas(...) __attribute__((aligned(heddle_alignment<__VA_ARGS__>())))
 

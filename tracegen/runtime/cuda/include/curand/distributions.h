@@ -200,7 +200,7 @@ static inline __device__ unsigned int PoissonByRejection(State* state, double la
 
 template <typename State>
 static inline __device__ unsigned int Poisson(State* state, double lambda) {
-  if (lambda < 64) return PoissonByProducts(state, static_cast<float>(lambda));
+  if (!(lambda >= 64)) return PoissonByProducts(state, static_cast<float>(lambda));
   if (lambda > 4000) return static_cast<unsigned int>(sqrt(lambda) * NormalDouble(state) + lambda + 0.5);
   return PoissonByRejection(state, lambda);
 }
