@@ -328,7 +328,7 @@ TEST(AsyncCopy, MoreThanCanBeUnderWayEndsTheRun) {
   KernelProgram program = Straight(kCopies);
   for (int i = 0; i < kCopies; ++i) MakeCopy(*program.mutable_instruction(i));
   RunOptions options = Slow();
-  options.machine.mutable_memory()->mutable_fixed()->set_global_cycles(1'000'000);
+  options.machine.mutable_memory()->mutable_fixed()->set_global_cycles(100'000);
   const Outcome outcome = RunTrace(*MakeTrace(program, 1, Threads(4, kCopies)), options);
   EXPECT_THAT(std::string(outcome.status.message()), HasSubstr("has to wait for what it begins"));
 }

@@ -163,8 +163,10 @@ TEST(CollectiveRoundTrip, ColumnsOfOperandsThatDoNotExistAreRefused) {
   EXPECT_THAT(message(ReadColumnChanged(1, [](auto& c) { c.set_operand(2); })), HasSubstr("must come next"));
   EXPECT_THAT(message(ReadColumnChanged(1, [](auto& c) { c.set_operand(0); })), HasSubstr("operand 1 must come next"));
   EXPECT_THAT(message(ReadColumnChanged(1, [](auto& c) { c.set_operand(~0u); })), HasSubstr("must come next"));
-  EXPECT_THAT(message(ReadColumnChanged(1, [](auto& c) { c.set_ref_operand(1); })), HasSubstr("not a lower"));
-  EXPECT_THAT(message(ReadColumnChanged(1, [](auto& c) { c.set_ref_operand(7); })), HasSubstr("not a lower"));
+  EXPECT_THAT(message(ReadColumnChanged(1, [](auto& c) { c.set_ref_operand(1); })),
+              HasSubstr("no column of this chunk before it"));
+  EXPECT_THAT(message(ReadColumnChanged(1, [](auto& c) { c.set_ref_operand(7); })),
+              HasSubstr("no column of this chunk before it"));
   EXPECT_THAT(message(ReadChanged([](auto& records) {
                 auto& columns = *records[3].mutable_chunk()->mutable_column();
                 columns.SwapElements(0, 1);
