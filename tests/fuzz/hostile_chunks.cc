@@ -280,7 +280,7 @@ std::vector<HostileFile> HostileChunks() {
         column.clear_chain_bias();
         column.set_ref_instruction(column.instruction());
       },
-      "not a lower instruction");
+      "no column of this chunk before it");
   add(
       "relative_in_a_circle",
       [](auto& c) {
@@ -292,7 +292,7 @@ std::vector<HostileFile> HostileChunks() {
         column.clear_chain_bias();
         column.set_ref_instruction(c.column(1).instruction());
       },
-      "not a lower instruction");
+      "no column of this chunk before it");
   add("a_chain_that_does_not_exist", [](auto& c) { c.mutable_column(0)->set_chain(99); }, "chain does not exist");
   add(
       "chains_without_columns",
