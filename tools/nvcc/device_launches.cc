@@ -111,7 +111,7 @@ std::string WriteDeviceLaunches(std::string_view text) {
       if (start == i || start < copied || end == std::string::npos) continue;
       const std::string name = OnOneLine(text.substr(start, i - start));
       result.append(text.substr(copied, start - copied));
-      result += "HeddleChild<decltype(&" + name + "), &" + name + ">({";
+      result.append("HeddleChild<decltype(&").append(name).append("), &").append(name).append(">({");
       result.append(text.substr(i + 3, end - 3 - (i + 3)));
       result += "})";
       // Lines within the name.

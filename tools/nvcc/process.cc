@@ -51,7 +51,7 @@ int RunQuietly(const Command& command, std::string* output) {
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   const int status = Run(command, &actions);
   posix_spawn_file_actions_destroy(&actions);
-  std::rewind(file);
+  std::fseek(file, 0, SEEK_SET);
   char buffer[4096];
   for (size_t count; (count = std::fread(buffer, 1, sizeof(buffer), file)) > 0;) output->append(buffer, count);
   std::fclose(file);

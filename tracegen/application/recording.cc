@@ -85,7 +85,7 @@ LaunchPlan Recording::Plan(const trace::v1::KernelProgram& kernel, uint64_t grid
   return plan;
 }
 
-absl::Status Recording::Break(absl::Status status) {
+absl::Status Recording::Break(const absl::Status& status) {
   if (status.ok() || !error_.ok()) return error_;
   error_ = status;
   in_launch_ = false;

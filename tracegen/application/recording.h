@@ -92,7 +92,7 @@ class Recording {
   absl::Status CreateWriter();
   absl::Status ExtendHeader();
   // Remembers an error of the file: there will be no trace. Keeps what has been written if the user wants it.
-  absl::Status Break(absl::Status status);
+  absl::Status Break(const absl::Status& status);
 
   const CaptureSettings settings_;
   const std::string path_;

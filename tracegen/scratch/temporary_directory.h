@@ -3,6 +3,7 @@
 #define HEDDLE_TRACEGEN_SCRATCH_TEMPORARY_DIRECTORY_H_
 
 #include <string>
+#include <tuple>
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -16,7 +17,7 @@ class TemporaryDirectory {
     if (llvm::sys::fs::createUniqueDirectory("heddle-compile", path_)) path_.clear();
   }
   ~TemporaryDirectory() {
-    if (!path_.empty()) llvm::sys::fs::remove_directories(path_);
+    if (!path_.empty()) std::ignore = llvm::sys::fs::remove_directories(path_);
   }
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;

@@ -153,7 +153,7 @@ void FiberPool::Prepare(Fiber* fiber, size_t index) {
   *--top = argument_;                       // r13
   *--top = nullptr;                         // r14
   *--top = nullptr;                         // r15
-  fiber->stack_pointer = top;
+  fiber->stack_pointer = static_cast<void*>(top);
 }
 
 }  // namespace heddle::tracegen
