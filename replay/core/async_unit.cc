@@ -13,7 +13,7 @@ AsyncUnit::AsyncUnit(const LaunchContext& context, const Formation& formation, T
                      MemoryPort& memory)
     : context_(context), formation_(formation), cursors_(cursors), engine_(memory) {
   if (!context.has_async) return;
-  progress_.resize(static_cast<size_t>(context.max_threads));
+  threads_.resize(static_cast<size_t>(context.max_threads));
   copies_of_block_.resize(static_cast<size_t>(context.capacity));
 }
 
@@ -32,7 +32,7 @@ void AsyncUnit::Issue(SlotId slot) {
       BeginCopies(slot, step);
       break;
     case Async::COMMIT:
-      ForEachLane(lanes.mask, [&](int lane) { progress_[lanes.thread[lane]].Commit(latest_); });
+      ForEachLane(lanes.mask, [&](int lane) { threads_[lanes.thread[lane]].copies.Commit(latest_); });
       break;
     case Async::WAIT_GROUP:
     case Async::WAIT_ALL:
@@ -63,7 +63,7 @@ void AsyncUnit::BeginCopies(SlotId slot, const CollectiveStep& step) {
       copy.lanes.mask |= LaneMask{1} << lane;
       const bool reads = sizes < 0 || values_[static_cast<size_t>(sizes)][static_cast<size_t>(lane)] != 0;
       copy.reads |= LaneMask{reads} << lane;
-      progress_[lanes.thread[lane]].Begin(copy.number);
+      threads_[lanes.thread[lane]].copies.Begin(copy.number);
     });
     ++copies_of_block_[copy.block];
     engine_.Start(copy);
@@ -97,13 +97,14 @@ void AsyncUnit::UseBarriers(SlotId slot, const CollectiveStep& step) {
         break;
       case Async::BARRIER_COPIES:
         if (step.adds_arrival) barriers_.ExpectOneMore(block, address);
-        arrivals_.push_back({thread, block, latest_, address});
+        threads_[thread].arrivals.push_back({block, latest_, address});
+        ++arrivals_to_come_;
+        ArriveBehindCopies(threads_[thread]);
         break;
       default:
         break;
     }
   });
-  ArriveBehindCopies();
 }
 
 bool AsyncUnit::BarrierPending(SlotId slot) const {
@@ -125,8 +126,8 @@ bool AsyncUnit::Waits(SlotId slot) const {
   const Lanes& lanes = formation_.table().lanes[slot];
   bool pending = false;
   ForEachLane(lanes.mask, [&](int lane) {
-    const CopyProgress& progress = progress_[lanes.thread[lane]];
-    pending |= step.role == Async::WAIT_ALL ? progress.AnyPending(latest_) : progress.GroupsPending(step.most_pending);
+    const CopyProgress& copies = threads_[lanes.thread[lane]].copies;
+    pending |= step.role == Async::WAIT_ALL ? copies.AnyPending(latest_) : copies.GroupsPending(step.most_pending);
   });
   return pending;
 }
@@ -137,17 +138,22 @@ void AsyncUnit::Wait(SlotId slot) { waiting_.insert(std::upper_bound(waiting_.be
 
 void AsyncUnit::EndCopy(const WarpCopy& copy) {
   changed_ = true;
-  ForEachLane(copy.lanes.mask, [&](int lane) { progress_[copy.lanes.thread[lane]].End(copy.number); });
+  ForEachLane(copy.lanes.mask, [&](int lane) {
+    Thread& thread = threads_[copy.lanes.thread[lane]];
+    thread.copies.End(copy.number);
+    ArriveBehindCopies(thread);
+  });
   if (--copies_of_block_[copy.block] == 0) idle_blocks_.push_back(copy.block);
 }
 
-void AsyncUnit::ArriveBehindCopies() {
-  std::erase_if(arrivals_, [this](const Arrival& arrival) {
-    if (progress_[arrival.thread].AnyPending(arrival.copy)) return false;
-    barriers_.Arrive(arrival.block, arrival.address, 1, /*drops=*/false);
+void AsyncUnit::ArriveBehindCopies(Thread& thread) {
+  auto next = thread.arrivals.begin();
+  for (; next != thread.arrivals.end() && !thread.copies.AnyPending(next->copy); ++next) {
+    barriers_.Arrive(next->block, next->address, 1, /*drops=*/false);
+    --arrivals_to_come_;
     changed_ = true;
-    return true;
-  });
+  }
+  thread.arrivals.erase(thread.arrivals.begin(), next);
 }
 
 void AsyncUnit::RunCycle(Cycle now) {
@@ -156,8 +162,6 @@ void AsyncUnit::RunCycle(Cycle now) {
   engine_.RunCycle(now);
   for (const WarpCopy& copy : engine_.ended()) EndCopy(copy);
   if (!changed_) return;
-  changed_ = false;
-  ArriveBehindCopies();
   changed_ = false;  // those who wait are asked now
   std::erase_if(waiting_, [this](SlotId slot) {
     if (Waits(slot)) return false;
@@ -170,7 +174,10 @@ Cycle AsyncUnit::NextWake(Cycle now) const { return changed_ && !waiting_.empty(
 
 void AsyncUnit::Admit(uint32_t first, uint32_t threads) {
   if (!used()) return;
-  for (uint32_t thread = first; thread < first + threads; ++thread) progress_[thread].Clear();
+  for (uint32_t i = first; i < first + threads; ++i) {
+    threads_[i].copies.Clear();
+    ArriveBehindCopies(threads_[i]);  // of the thread that was there
+  }
 }
 
 }  // namespace heddle::replay

@@ -27,7 +27,7 @@ class AsyncUnit {
   AsyncUnit(const LaunchContext& context, const Formation& formation, ThreadCursors& cursors, MemoryPort& memory);
 
   // Whether the launch has asynchronous instructions: else there is nothing to call the rest for.
-  bool used() const { return !progress_.empty(); }
+  bool used() const { return !threads_.empty(); }
 
   // --- from issue
   // The slot issues its instruction, which is asynchronous: takes its operands.
@@ -50,7 +50,7 @@ class AsyncUnit {
   bool overfull() const {
     constexpr size_t kMostCopies = size_t{1} << 14;
     constexpr size_t kMostBarriers = size_t{1} << 16;
-    return engine_.in_flight() > kMostCopies || arrivals_.size() > kMostBarriers || barriers_.size() > kMostBarriers;
+    return engine_.in_flight() > kMostCopies || arrivals_to_come_ > kMostBarriers || barriers_.size() > kMostBarriers;
   }
   // Blocks whose last copy has ended in it.
   std::span<const BlockId> idle_blocks() const { return idle_blocks_; }
@@ -70,10 +70,13 @@ class AsyncUnit {
  private:
   // A thread arrives at a barrier when its copies up to a number are complete.
   struct Arrival {
-    ThreadId thread = 0;
     BlockId block = 0;
     uint64_t copy = 0;
     uint64_t address = 0;
+  };
+  struct Thread {
+    CopyProgress copies;
+    std::vector<Arrival> arrivals;  // to come, in the order of issue
   };
   // What the threads of a slot wait for at transaction barriers, by lane.
   struct BarrierWait {
@@ -86,17 +89,17 @@ class AsyncUnit {
   void UseBarriers(SlotId slot, const CollectiveStep& step);
   bool BarrierPending(SlotId slot) const;
   void EndCopy(const WarpCopy& copy);
-  void ArriveBehindCopies();
+  void ArriveBehindCopies(Thread& thread);
 
   const LaunchContext& context_;
   const Formation& formation_;
   ThreadCursors& cursors_;
   CopyEngine engine_;
-  std::vector<CopyProgress> progress_;     // by thread; empty if the unit is not used
+  std::vector<Thread> threads_;            // hardware threads; empty if the unit is not used
   std::vector<uint32_t> copies_of_block_;  // in flight
   uint64_t latest_ = 0;                    // number of the copy that began last
   TransactionBarriers barriers_;
-  std::vector<Arrival> arrivals_;           // to come
+  size_t arrivals_to_come_ = 0;             // of all threads
   std::vector<BarrierWait> barrier_waits_;  // by slot, of the wait that it has issued
   std::vector<SlotId> waiting_;             // ascending
   std::vector<SlotId> released_;
