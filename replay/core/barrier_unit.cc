@@ -69,7 +69,10 @@ void BarrierUnit::UseCluster(SlotId slot, const Step& step, BlockId id, LaneMask
   bool pending = false;
   for (LaneMask mask = own; mask != 0; mask &= mask - 1) {
     const ThreadId thread = lanes.thread[std::countr_zero(mask)];
-    if (step.arrives) arrived_in_[thread] = cluster_phase_[id];
+    if (step.arrives && !HasArrived(id, thread)) {
+      arrived_in_[thread] = cluster_phase_[id];
+      ++barrier.arrived;
+    }
     pending |= HasArrived(id, thread);
   }
   if (step.waits) {
@@ -81,9 +84,7 @@ void BarrierUnit::UseCluster(SlotId slot, const Step& step, BlockId id, LaneMask
       opened_.push_back(id);
     }
   }
-  if (!step.arrives) return;
-  barrier.arrived = ArrivedThreads(id);
-  if (barrier.arrived >= blocks_[id].live) Open(id, cluster_barrier_);
+  if (step.arrives && barrier.arrived >= blocks_[id].live) Open(id, cluster_barrier_);
 }
 
 void BarrierUnit::Open(BlockId id, uint8_t number) {
@@ -99,6 +100,7 @@ void BarrierUnit::Open(BlockId id, uint8_t number) {
 void BarrierUnit::Recheck(BlockId id) {
   for (size_t number = 0; number < barriers_[id].size(); ++number) {
     Barrier& barrier = barriers_[id][number];
+    // Threads that have arrived, and exited since, do not count.
     if (number == cluster_barrier_ && barrier.arrived != 0) barrier.arrived = ArrivedThreads(id);
     if (barrier.arrived == 0 || barrier.expected != 0 || barrier.arrived < blocks_[id].live) continue;
     Open(id, static_cast<uint8_t>(number));

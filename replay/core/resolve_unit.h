@@ -57,7 +57,7 @@ class ResolveUnit {
     PathGroups paths;
   };
 
-  // Which barrier each lane is at, by registers. Null if they say nothing, or something that there is not.
+  // Which barrier each lane is at, and the threads it expects, by operands. The run fails if there is no such barrier.
   const BarrierUnit::LaneBarriers* ReadBarrier(const Lanes& lanes, Pc pc);
   bool AskPolicy();
   // pending_.lanes and pending_.paths are set.
