@@ -263,18 +263,16 @@ TEST(AsyncCopy, OnAMemoryHierarchy) {
 
 // --- barriers
 
+// Threads that decide 0 are consumers: an instruction at 1. The others are producers, with instructions from 3 on.
+KernelProgram Roles(int of_producers) {
+  ProgramBuilder program("roles");
+  program.Block("head").Branch("consumer", "producer").Block("consumer").Alu().Exit();
+  return program.Block("producer").Alu(of_producers).Exit().Build();
+}
+
 // Warp 0 waits at the barrier, warp 1 only arrives there: the barrier opens with its arrival in 3.
 TEST(NamedBarrier, AnArrivalOpensItAndGoesOn) {
-  KernelProgram program = ProgramBuilder("roles")
-                              .Block("head")
-                              .Branch("consumer", "producer")
-                              .Block("consumer")
-                              .Alu()
-                              .Exit()
-                              .Block("producer")
-                              .Alu()
-                              .Exit()
-                              .Build();
+  KernelProgram program = Roles(1);
   MakeNamedBarrier(*program.mutable_instruction(1), trace::v1::BARRIER_SYNC, 8);
   MakeNamedBarrier(*program.mutable_instruction(3), trace::v1::BARRIER_ARRIVE, 8);
   std::vector<ThreadTrace> threads(4, Thread({0}, {5}));
@@ -296,16 +294,7 @@ TEST(NamedBarrier, ProducersDoNotWaitForConsumers) {
 
 // The producer arrives once more than anybody waits. The next block in its place begins without that arrival.
 TEST(NamedBarrier, ArrivalsDoNotOutliveTheirBlock) {
-  KernelProgram program = ProgramBuilder("left")
-                              .Block("head")
-                              .Branch("consumer", "producer")
-                              .Block("consumer")
-                              .Alu()
-                              .Exit()
-                              .Block("producer")
-                              .Alu(5)
-                              .Exit()
-                              .Build();
+  KernelProgram program = Roles(5);
   MakeNamedBarrier(*program.mutable_instruction(1), trace::v1::BARRIER_SYNC, 8);
   for (const int at : {6, 7}) MakeNamedBarrier(*program.mutable_instruction(at), trace::v1::BARRIER_ARRIVE, 8);
   const auto issues = [&program](uint32_t blocks) {
@@ -404,6 +393,34 @@ TEST(TransactionBarrier, CopiesArriveWhenTheyEnd) {
   }
   EXPECT_EQ(LogOf(*MakeTrace(program, 1, threads), Slow()),
             "0:0[0 1 2 3] 1:1[0 1 2 3] 2:2[0 1 2 3] 3:3[0 1 2 3] 27:4[0 1 2 3]");
+}
+
+// Without .noinc the phase expects four arrivals more: those in 3 do not complete it. They come with the first copy,
+// in 27; nobody waits for the second.
+TEST(TransactionBarrier, CopiesMayArriveBesidesThoseOfTheCount) {
+  KernelProgram program = Straight(6);
+  MakeTransactionBarrier(*program.mutable_instruction(0), Async::BARRIER_INIT, 4);
+  for (const int at : {1, 4}) MakeCopy(*program.mutable_instruction(at));
+  MakeTransactionBarrier(*program.mutable_instruction(2), Async::BARRIER_COPIES);
+  MakeTransactionBarrier(*program.mutable_instruction(3), Async::BARRIER_ARRIVE, 1);
+  MakeTransactionBarrier(*program.mutable_instruction(5), Async::BARRIER_WAIT, 1);
+  constexpr uint64_t kTile = kShared + 64;
+  const std::vector<ThreadTrace> threads(
+      4, Thread({}, {kShared, kGlobal, kTile, kShared, kShared, kGlobal, kTile, kShared}));
+  EXPECT_EQ(LogOf(*MakeTrace(program, 1, threads), Slow()),
+            "0:0[0 1 2 3] 1:1[0 1 2 3] 2:2[0 1 2 3] 3:3[0 1 2 3] 4:4[0 1 2 3] 5:5[0 1 2 3] 27:6[0 1 2 3]");
+}
+
+// Four of eight drop out in the first phase: the second is over with the other four.
+TEST(TransactionBarrier, WhoDropsOutIsNotExpectedInLaterPhases) {
+  KernelProgram program = Straight(5);
+  MakeTransactionBarrier(*program.mutable_instruction(0), Async::BARRIER_INIT, 8);
+  for (const int at : {1, 2, 3}) MakeTransactionBarrier(*program.mutable_instruction(at), Async::BARRIER_ARRIVE, 1);
+  program.mutable_instruction(1)->set_mnemonic("mbarrier.arrive_drop.shared.b64");
+  MakeTransactionBarrier(*program.mutable_instruction(4), Async::BARRIER_WAIT, 2);
+  const std::vector<ThreadTrace> threads(4, Thread({}, std::vector<uint64_t>(5, kShared)));
+  EXPECT_EQ(LogOf(*MakeTrace(program, 1, threads), RunOptions()),
+            "0:0[0 1 2 3] 1:1[0 1 2 3] 2:2[0 1 2 3] 3:3[0 1 2 3] 4:4[0 1 2 3] 5:5[0 1 2 3]");
 }
 
 // --- what is refused
