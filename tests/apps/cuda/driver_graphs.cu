@@ -103,6 +103,10 @@ int main(int argc, char** argv) {
   // Code that a graph needs is unloaded.
   DRIVER(cuModuleUnload(module));
   EXPECT(cuGraphLaunch(executable, stream) == CUDA_ERROR_INVALID_HANDLE);
+  CUgraphExec late;  // made only now
+  DRIVER(cuGraphInstantiate(&late, graph, 0));
+  EXPECT(cuGraphLaunch(late, stream) == CUDA_ERROR_INVALID_HANDLE);
+  DRIVER(cuGraphExecDestroy(late));
   DRIVER(cuGraphExecDestroy(executable));
   DRIVER(cuGraphDestroy(graph));
   return Finish();

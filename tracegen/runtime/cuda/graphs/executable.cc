@@ -88,10 +88,7 @@ using heddle::cuda::WaitWork;
 
 CUgraphExec_st::CUgraphExec_st(std::vector<Step> steps, const CUgraph_st& graph, unsigned long long flags)
     : steps_(std::move(steps)), graph_number_(graph.number()), flags_(flags) {
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    by_node_[steps_[i].node] = i;
-    if (auto* kernel = std::get_if<KernelWork>(&steps_[i].work)) CodeRegistry::Get().AddHandle(kernel->kernel);
-  }
+  for (size_t i = 0; i < steps_.size(); ++i) by_node_[steps_[i].node] = i;
   if (!graph.HasMemoryNodes()) copy_ = graph.Clone();
   AssignLanes();
 }
@@ -255,11 +252,7 @@ cudaError_t CUgraphExec_st::TakeOver(std::vector<Step> steps, size_t first, size
       return fail(cudaGraphExecUpdateErrorParametersChanged, step.node, old.node);
     }
   }
-  for (size_t i = 0; i < count; ++i) {
-    Step& old = steps_[first + i];
-    old.work = std::move(steps[i].work);
-    if (auto* kernel = std::get_if<KernelWork>(&old.work)) CodeRegistry::Get().AddHandle(kernel->kernel);
-  }
+  for (size_t i = 0; i < count; ++i) steps_[first + i].work = std::move(steps[i].work);
   *info = {cudaGraphExecUpdateSuccess, nullptr, nullptr};
   return cudaSuccess;
 }
