@@ -99,6 +99,19 @@ int main() {
   CALL(cudaGraphLaunch(executable, nullptr));
   CALL(cudaDeviceSynchronize());
   for (int i = 0; i < kCount; ++i) EXPECT(host[i] == 500 + 3 * i + 1000);
+  // A launch in a captured stream does the same.
+  cudaGraph_t captured;
+  cudaGraphExec_t of_captured;
+  CALL(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+  CALL(cudaGraphLaunch(executable, stream));
+  CALL(cudaStreamEndCapture(stream, &captured));
+  CALL(cudaGraphInstantiate(&of_captured, captured, 0));
+  memset(host, 0, bytes);
+  CALL(cudaGraphLaunch(of_captured, stream));
+  CALL(cudaStreamSynchronize(stream));
+  for (int i = 0; i < kCount; ++i) EXPECT(host[i] == 500 + 3 * i + 1000);
+  CALL(cudaGraphExecDestroy(of_captured));
+  CALL(cudaGraphDestroy(captured));
   EXPECT(cudaGraphNodeSetEnabled(executable, twice, 0) == cudaErrorInvalidValue);
   EXPECT(cudaGraphExecKernelNodeSetParams(executable, out, &kernel) == cudaErrorInvalidValue);
   CALL(cudaGraphExecDestroy(executable));
@@ -134,7 +147,7 @@ int main() {
   CALL(cudaGraphLaunch(executable, stream));
   CALL(cudaStreamSynchronize(stream));
   for (int i = 0; i < kCount; ++i) EXPECT(host[i] == 1 + 2 + 2 * (3 * i + 1000));
-  EXPECT(number == 42 * 2 * 2);
+  EXPECT(number == 42 * 2 * 2 * 2);
   int filled = 0;
   CALL(cudaMemcpy(&filled, to + kCount / 4, sizeof(filled), cudaMemcpyDeviceToHost));
   EXPECT(filled == 0x12341234);

@@ -72,6 +72,7 @@ using heddle::cuda::AllocateWork;
 using heddle::cuda::Append;
 using heddle::cuda::CodeRegistry;
 using heddle::cuda::CopyWork;
+using heddle::cuda::EmptyWork;
 using heddle::cuda::Explain;
 using heddle::cuda::Fail;
 using heddle::cuda::FillWork;
@@ -89,8 +90,18 @@ using heddle::cuda::WaitWork;
 CUgraphExec_st::CUgraphExec_st(std::vector<Step> steps, const CUgraph_st& graph, unsigned long long flags)
     : steps_(std::move(steps)), graph_number_(graph.number()), flags_(flags) {
   for (size_t i = 0; i < steps_.size(); ++i) by_node_[steps_[i].node] = i;
-  if (!graph.HasMemoryNodes()) copy_ = graph.Clone();
   AssignLanes();
+}
+
+std::unique_ptr<CUgraph_st> CUgraphExec_st::AsGraph() const {
+  auto graph = std::make_unique<CUgraph_st>();
+  std::vector<CUgraphNode_st*> nodes;
+  for (const Step& step : steps_) {
+    std::vector<CUgraphNode_st*> before;
+    for (size_t from : step.before) before.push_back(nodes[from]);
+    nodes.push_back(graph->Add(step.enabled ? step.work : EmptyWork{}, before));
+  }
+  return graph->HasMemoryNodes() ? nullptr : std::move(graph);
 }
 
 void CUgraphExec_st::AssignLanes() {
@@ -264,9 +275,7 @@ cudaError_t CUgraphExec_st::Update(const CUgraph_st& graph, cudaGraphExecUpdateR
     *info = {cudaGraphExecUpdateError, const_cast<CUgraphNode_st*>(wrong), nullptr};
     return Fail(cudaErrorGraphExecUpdateFailure);
   }
-  const cudaError_t error = TakeOver(std::move(steps), 0, steps_.size(), info);
-  if (error == cudaSuccess && !graph.HasMemoryNodes()) copy_ = graph.Clone();
-  return error;
+  return TakeOver(std::move(steps), 0, steps_.size(), info);
 }
 
 cudaError_t CUgraphExec_st::UpdateChild(const CUgraphNode_st* node, const CUgraph_st& graph) {
@@ -275,7 +284,7 @@ cudaError_t CUgraphExec_st::UpdateChild(const CUgraphNode_st* node, const CUgrap
   std::vector<Step> steps = heddle::cuda::MakeSteps(graph, &wrong);
   // A child node is an empty step behind those of its graph.
   if (found == by_node_.end() || wrong != nullptr || steps.size() > found->second ||
-      !std::holds_alternative<heddle::cuda::EmptyWork>(steps_[found->second].work)) {
+      !std::holds_alternative<EmptyWork>(steps_[found->second].work)) {
     return Fail(cudaErrorInvalidValue);
   }
   const size_t count = steps.size();

@@ -47,7 +47,8 @@ struct CUgraphExec_st {
   const std::vector<heddle::cuda::Step>& steps() const { return steps_; }
   // The graph that it was made of, by number: graphs with memory nodes have one executable graph at a time.
   uint64_t graph_number() const { return graph_number_; }
-  std::unique_ptr<CUgraph_st> CloneOfGraph() const { return copy_ == nullptr ? nullptr : copy_->Clone(); }
+  // What a launch does, as a graph: the steps with their work as it is now. Null if a step allocates or frees memory.
+  std::unique_ptr<CUgraph_st> AsGraph() const;
 
  private:
   struct Progress;
@@ -63,7 +64,6 @@ struct CUgraphExec_st {
   std::vector<uint64_t> lanes_;          // numbers of streams
   std::vector<uint64_t> last_launches_;  // of its last launch, which must have ended before the next
   uint64_t graph_number_;
-  std::unique_ptr<CUgraph_st> copy_;  // for launches into a captured stream; none with memory nodes
   unsigned long long flags_;
 };
 

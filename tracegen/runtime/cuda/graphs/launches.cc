@@ -151,7 +151,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream_handle) 
     stream = Timeline::Get().Enter(stream_handle, &error);
     if (stream == nullptr) return Fail(error);
     if (stream->recorder != nullptr) {
-      std::shared_ptr<CUgraph_st> child = executable->CloneOfGraph();
+      std::shared_ptr<CUgraph_st> child = executable->AsGraph();
       if (child == nullptr) {
         Explain("cudaGraphLaunch",
                 "graphs that allocate or free memory cannot be child graphs; allocate before, or launch the graph by "
