@@ -107,6 +107,7 @@ int main(int argc, char** argv) {
   DRIVER(cuGraphInstantiate(&late, graph, 0));
   EXPECT(cuGraphLaunch(late, stream) == CUDA_ERROR_INVALID_HANDLE);
   DRIVER(cuGraphExecDestroy(late));
+  DRIVER(cuGraphDebugDotPrint(graph, "/dev/null", 0));
   DRIVER(cuGraphExecDestroy(executable));
   DRIVER(cuGraphDestroy(graph));
   return Finish();

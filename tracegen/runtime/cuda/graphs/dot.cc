@@ -9,7 +9,9 @@ namespace heddle::cuda {
 namespace {
 
 std::string Label(const Node& node) {
-  if (const auto* kernel = std::get_if<KernelWork>(&node.work)) return kernel->kernel->name;
+  if (const auto* kernel = std::get_if<KernelWork>(&node.work)) {
+    return CodeRegistry::Get().FindHandle(kernel->kernel) != nullptr ? kernel->kernel->name : "KERNEL (unloaded)";
+  }
   switch (TypeOf(node.work)) {
     case cudaGraphNodeTypeMemcpy:
       return "MEMCPY";
