@@ -1,6 +1,6 @@
 // CUDA graphs: nodes of work, and edges that order them. What the API's handles point to.
 //
-// Functions of the API check their arguments by FindGraph and FindNode, so handles of what was destroyed are refused.
+// Functions of the API check their arguments by IsGraph and IsNode, so handles of what was destroyed are refused.
 // Everything here is called with the Guard held.
 #ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_GRAPHS_GRAPH_H_
 #define HEDDLE_TRACEGEN_RUNTIME_CUDA_GRAPHS_GRAPH_H_

@@ -73,17 +73,21 @@ Kind* WorkOf(cudaGraphNode_t node) {
   return IsNode(node) ? std::get_if<Kind>(&node->work) : nullptr;
 }
 
-// Gives a node, whose work is and stays of this kind, other work.
-template <typename Kind, typename Parameters>
-cudaError_t SetWork(const char* call, cudaGraphNode_t node, Parameters&& parameters) {
-  const Guard guard;
-  if (WorkOf<Kind>(node) == nullptr) return Fail(cudaErrorInvalidValue);
+// Gives a node other work of the same kind. With the Guard held.
+template <typename Parameters>
+cudaError_t ReplaceWork(const char* call, Node* node, Parameters& parameters) {
   Work work;
   if (cudaError_t error = MakeWork(call, parameters, &work); error != cudaSuccess) return error;
   KeepAttributes(node->work, &work);
   node->work = std::move(work);
   KeepDescription(node, parameters);
   return cudaSuccess;
+}
+
+template <typename Kind, typename Parameters>
+cudaError_t SetWork(const char* call, cudaGraphNode_t node, Parameters&& parameters) {
+  const Guard guard;
+  return WorkOf<Kind>(node) != nullptr ? ReplaceWork(call, node, parameters) : Fail(cudaErrorInvalidValue);
 }
 
 }  // namespace
@@ -338,12 +342,7 @@ cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodePar
   if (!IsNode(node) || parameters == nullptr || parameters->type != heddle::cuda::TypeOf(node->work)) {
     return Fail(cudaErrorInvalidValue);
   }
-  Work work;
-  if (cudaError_t error = MakeWork("cudaGraphNodeSetParams", *parameters, &work); error != cudaSuccess) return error;
-  heddle::cuda::KeepAttributes(node->work, &work);
-  node->work = std::move(work);
-  KeepDescription(node, *parameters);
-  return cudaSuccess;
+  return ReplaceWork("cudaGraphNodeSetParams", node, *parameters);
 }
 
 }  // extern "C"
