@@ -168,6 +168,18 @@ cudaError_t PrepareLaunch(const char* call, KernelWork* work, const device::Kern
   return cudaSuccess;
 }
 
+cudaError_t SetParameters(const char* call, const device::KernelInfo& info, std::string parameters, KernelWork* work) {
+  if (parameters.size() < info.parameter_bytes) {
+    Explain(call, "kernel " + info.shown_name + " takes " + std::to_string(info.parameter_bytes) +
+                      " bytes of arguments, but " + std::to_string(parameters.size()) +
+                      " are given; compare the arguments with its parameters");
+    return Fail(cudaErrorInvalidValue);
+  }
+  parameters.resize(info.parameter_bytes);
+  work->parameters = std::move(parameters);
+  return cudaSuccess;
+}
+
 namespace {
 
 // `parameters` makes parameter memory once the kernel is known.
@@ -176,15 +188,7 @@ cudaError_t Launch(const char* call, KernelWork work, Parameters parameters) {
   const Guard guard;
   const device::KernelInfo* info = nullptr;
   if (cudaError_t error = PrepareLaunch(call, &work, &info); error != cudaSuccess) return error;
-  work.parameters = parameters(*info);
-  // More bytes than the kernel takes are the padding at the end of a structure.
-  if (work.parameters.size() < info->parameter_bytes) {
-    Explain(call, "kernel " + info->shown_name + " takes " + std::to_string(info->parameter_bytes) +
-                      " bytes of arguments, but " + std::to_string(work.parameters.size()) +
-                      " are given; compare the arguments with its parameters");
-    return Fail(cudaErrorInvalidValue);
-  }
-  work.parameters.resize(info->parameter_bytes);
+  if (cudaError_t error = SetParameters(call, *info, parameters(*info), &work); error != cudaSuccess) return error;
   return RunKernel(call, std::move(work));
 }
 

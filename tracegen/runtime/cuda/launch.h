@@ -55,6 +55,9 @@ std::string UnpackExtra(void** extra);
 // gets the kernel; its parameters are left to the caller, who knows their sizes from `info`. With the Guard held, as
 // all of the following.
 cudaError_t PrepareLaunch(const char* call, KernelWork* work, const device::KernelInfo** info);
+// Gives the launch its parameters. More bytes than the kernel takes are the padding at the end of a structure; fewer
+// are refused.
+cudaError_t SetParameters(const char* call, const device::KernelInfo& info, std::string parameters, KernelWork* work);
 
 // Runs a kernel of a loaded image to its end; what it prints goes to stdout. Or keeps it, in a stream that is captured.
 cudaError_t RunKernel(const char* call, KernelWork work);

@@ -27,18 +27,13 @@ cudaError_t MakeWork(const char* call, const cudaKernelNodeParams& parameters, W
   if (parameters.func == nullptr) return Fail(cudaErrorInvalidDeviceFunction);
   const device::KernelInfo* info = nullptr;
   if (cudaError_t error = PrepareLaunch(call, &kernel, &info); error != cudaSuccess) return error;
+  std::string given;
   if (parameters.kernelParams != nullptr) {
-    kernel.parameters = PackArguments(*info, parameters.kernelParams);
+    given = PackArguments(*info, parameters.kernelParams);
   } else if (parameters.extra != nullptr) {
-    kernel.parameters = UnpackExtra(parameters.extra);
+    given = UnpackExtra(parameters.extra);
   }
-  if (kernel.parameters.size() < info->parameter_bytes) {
-    Explain(call, "kernel " + info->shown_name + " takes " + std::to_string(info->parameter_bytes) +
-                      " bytes of arguments, but " + std::to_string(kernel.parameters.size()) +
-                      " are given; compare the arguments with its parameters");
-    return Fail(cudaErrorInvalidValue);
-  }
-  kernel.parameters.resize(info->parameter_bytes);
+  if (cudaError_t error = SetParameters(call, *info, std::move(given), &kernel); error != cudaSuccess) return error;
   // Handles are looked up at every launch: the code may be unloaded.
   CodeRegistry::Get().AddHandle(kernel.kernel);
   *work = std::move(kernel);
