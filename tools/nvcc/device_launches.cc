@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <vector>
 
+#include "tools/nvcc/source_text.h"
 #include "tools/nvcc/unsupported.h"
 
 namespace heddle::nvcc {
 namespace {
 
-bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool IsSpace(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
 // Where the name of the kernel begins that ends before `end`: names with :: and arguments of templates. `end` itself if

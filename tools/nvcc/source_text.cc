@@ -5,10 +5,12 @@
 #include <string_view>
 
 namespace heddle::nvcc {
+
+bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
 namespace {
 
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
-bool IsWordCharacter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 // Position behind the comment, string or character literal that starts at `at`; `at` itself if none does.
 size_t SkipLiteral(std::string_view text, size_t at) {
@@ -22,7 +24,7 @@ size_t SkipLiteral(std::string_view text, size_t at) {
   }
   const char quote = text[at];
   // 1'000'000 is no character literal.
-  if (quote != '"' && (quote != '\'' || (at > 0 && IsWordCharacter(text[at - 1])))) return at;
+  if (quote != '"' && (quote != '\'' || (at > 0 && IsWord(text[at - 1])))) return at;
   for (size_t i = at + 1; i < text.size() && text[i] != '\n'; ++i) {
     if (text[i] == '\\') {
       ++i;
@@ -54,7 +56,7 @@ size_t FindStaticTexture(std::string_view text, size_t from) {
       i = behind;
       continue;
     }
-    if (text.substr(i, kStatic.size()) == kStatic && (i == 0 || !IsWordCharacter(text[i - 1]))) {
+    if (text.substr(i, kStatic.size()) == kStatic && (i == 0 || !IsWord(text[i - 1]))) {
       size_t word = i + kStatic.size();
       while (word < text.size() && std::isspace(static_cast<unsigned char>(text[word])) != 0) ++word;
       for (std::string_view name : {"texture", "surface"}) {

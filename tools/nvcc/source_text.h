@@ -7,6 +7,9 @@
 
 namespace heddle::nvcc {
 
+// Whether a character may be part of a name.
+bool IsWord(char c);
+
 // `text` with "<< <" and ">> >" of kernel launches written as clang wants them, "<<<" and ">>>"; lines and the number
 // of characters in each line stay (blanks move behind). Text in comments, strings and character literals is left alone.
 std::string JoinLaunchBrackets(std::string_view text);

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "tools/nvcc/source_text.h"
 #include "tools/nvcc/unsupported.h"
 
 namespace heddle::nvcc {
@@ -21,7 +22,6 @@ struct Library {
 constexpr Library kLibraries[] = {
     {"cublasLt", "cublasLt"}, {"cublas", "cuBLAS"}, {"curand", "cuRAND"}, {"cufft", "cuFFT"}};
 
-bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool IsBlank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
 const Library* LibraryOf(std::string_view word) {

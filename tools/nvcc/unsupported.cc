@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <iterator>
 
+#include "tools/nvcc/source_text.h"
+
 namespace heddle::nvcc {
 namespace {
 
@@ -32,10 +34,10 @@ constexpr MissingPart kHeaders[] = {
     {"cuda_d3d", "the Direct3D interface is not supported"},
 };
 constexpr char kSharing[] = "sharing memory between processes (cudaIpc...) is not supported; copy it through the host";
-// Words of programs. Each is told once per file.
 constexpr std::string_view kConditional =
     "conditional nodes of graphs are not supported; let the host decide between two graphs";
 constexpr std::string_view kSemaphores = "semaphores of other APIs are not supported; wait for events of CUDA";
+// Words of programs. Each is told once per file.
 constexpr MissingPart kInterfaces[] = {
     {"cudaGraphSetConditional", kConditional},
     {"cuGraphConditional", kConditional},
@@ -91,8 +93,6 @@ std::string WithoutComments(std::string_view text) {
 }
 
 namespace {
-
-bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 std::string Place(const std::string& path, size_t line) { return path + ":" + std::to_string(line) + ": "; }
 
