@@ -247,6 +247,7 @@ void Build::ExplainFailure(const CudaSource& source, const Command& compile) {
   };
   std::vector<std::string> own = FilesOfProgram(files, places_.headers);
   if (own.empty()) own.push_back(source.path);
+  const auto declared = StandInWords(places_.headers);
   for (const std::string& file : own) {
     const std::string text = ReadFile(file).value_or("");
     const std::string joined = JoinLaunchBrackets(text);
@@ -258,7 +259,7 @@ void Build::ExplainFailure(const CudaSource& source, const Command& compile) {
            ": note: launches in device code become HeddleChild<...>: they need -std=c++14 or newer, and kernels " +
            "that are not overloaded, with their template arguments written out");
     }
-    for (const std::string& line : CallsWithoutStandIn(file, text, StandInWords(places_.headers))) Fail(line);
+    for (const std::string& line : CallsWithoutStandIn(file, text, declared)) Fail(line);
   }
 }
 
