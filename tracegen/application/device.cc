@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -379,6 +380,7 @@ Result Device::LaunchChildren(const device::LaunchRequest& request, const Origin
   }
   const uint64_t parent = above.ancestors.back();
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> streams;  // by block of the parent and its handle
+  std::optional<uint64_t> last_tail;
   for (ChildLaunch& child : children) {
     device::LaunchRequest asked;
     asked.module = request.module;
@@ -393,8 +395,10 @@ Result Device::LaunchChildren(const device::LaunchRequest& request, const Origin
     const uint32_t wanted = (*kernel)->info.parameter_bytes;
     if (asked.parameters.size() / 8 == (uint64_t{wanted} + 7) / 8) asked.parameters.resize(wanted);
     asked.dependencies = {parent};
-    // Tails come behind all that the grid has asked for.
-    if (child.is_tail()) {
+    // Tails come behind all that the grid has asked for: the first behind the others, the next behind the one before.
+    if (child.is_tail() && last_tail.has_value()) {
+      asked.dependencies.push_back(*last_tail);
+    } else if (child.is_tail()) {
       const std::vector<uint64_t>& others = descendants_[parent];
       asked.dependencies.insert(asked.dependencies.end(), others.begin(), others.end());
     }
@@ -414,6 +418,7 @@ Result Device::LaunchChildren(const device::LaunchRequest& request, const Origin
     if (!result.ok()) return result;
     reply->duration_ns += answer.duration_ns;
     for (uint64_t ancestor : above.ancestors) descendants_[ancestor].push_back(answer.launch);
+    if (child.is_tail()) last_tail = answer.launch;
     if (more.empty()) continue;
     origin.ancestors.push_back(answer.launch);
     if (result = LaunchChildren(asked, origin, std::move(more), reply); !result.ok()) return result;

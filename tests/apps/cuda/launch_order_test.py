@@ -64,6 +64,22 @@ int main() {
 }
 """
 
+# Two blocks, each of which launches a kernel and a tail.
+TAILS = """
+__global__ void Leaf(int* data) { data[0] += 1; }
+__global__ void Parent(int* data) {
+  Leaf<<<1, 1, 0, cudaStreamTailLaunch>>>(data);
+  Leaf<<<1, 1>>>(data);
+}
+int main() {
+  int* data;
+  cudaMalloc(&data, 64);
+  Parent<<<2, 1>>>(data);
+  Leaf<<<1, 1>>>(data);
+  return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;
+}
+"""
+
 
 def launches_of(program):
     """What is launched, in the order of the trace."""
@@ -95,6 +111,10 @@ class LaunchOrder(unittest.TestCase):
         depends_on = [sorted(launch.depends_on) for launch in launches]
         # The second child of block 1 waits for all of the first one; the tail and the host wait for all.
         self.assertEqual(depends_on, [[], [0], [0, 1], [0], [3], [0, 3, 4], [0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5, 6]])
+
+    def test_a_tail_waits_for_the_tail_before_it(self):
+        depends_on = [sorted(launch.depends_on) for launch in launches_of(TAILS)]
+        self.assertEqual(depends_on, [[], [0], [0], [0, 1, 2], [0, 3], [0, 1, 2, 3, 4]])
 
     def test_edges_of_graphs_are_dependencies(self):
         launches = launches_of(PROGRAM)
