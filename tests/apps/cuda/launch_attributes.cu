@@ -62,6 +62,10 @@ int main() {
   CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, Square, 64, 0));
   CALL(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
   EXPECT(clusters == blocks * multiprocessors && clusters > 0);
+  attributes[3].val.clusterDim = {2, 0, 0};
+  EXPECT(cudaOccupancyMaxActiveClusters(&clusters, Square, &config) == cudaErrorNotSupported);
+  EXPECT(cudaLaunchKernelEx(&config, Square, data, n) == cudaErrorNotSupported);
+  attributes[3].val.clusterDim = {1, 1, 1};
   CALL(cudaFuncSetAttribute(Square, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   EXPECT(cudaFuncSetAttribute(Square, cudaFuncAttributeNonPortableClusterSizeAllowed, 2) == cudaErrorInvalidValue);
 

@@ -146,11 +146,9 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
 cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function, const cudaLaunchConfig_t* config) {
   if (clusters == nullptr || config == nullptr) return Fail(cudaErrorInvalidValue);
   for (unsigned int i = 0; i < config->numAttrs && config->attrs != nullptr; ++i) {
-    const auto& size = config->attrs[i].val.clusterDim;
-    if (config->attrs[i].id != cudaLaunchAttributeClusterDimension || size.x * size.y * size.z <= 1) continue;
-    heddle::cuda::Explain("cudaOccupancyMaxActiveClusters",
-                          "clusters of blocks are not supported; launch without them");
-    return Fail(cudaErrorNotSupported);
+    if (config->attrs[i].id != cudaLaunchAttributeClusterDimension) continue;
+    const cudaError_t error = heddle::cuda::CheckCluster("cudaOccupancyMaxActiveClusters", config->attrs[i].val);
+    if (error != cudaSuccess) return error;
   }
   const dim3& block = config->blockDim;
   int blocks = 0;

@@ -168,6 +168,13 @@ cudaError_t PrepareLaunch(const char* call, KernelWork* work, const device::Kern
   return cudaSuccess;
 }
 
+cudaError_t CheckCluster(const char* call, const cudaLaunchAttributeValue& value) {
+  const auto& size = value.clusterDim;
+  if (size.x <= 1 && size.y <= 1 && size.z <= 1) return cudaSuccess;
+  Explain(call, "clusters of blocks are not supported; launch without them");
+  return Fail(cudaErrorNotSupported);
+}
+
 cudaError_t SetParameters(const char* call, const device::KernelInfo& info, std::string parameters, KernelWork* work) {
   if (parameters.size() < info.parameter_bytes) {
     Explain(call, "kernel " + info.shown_name + " takes " + std::to_string(info.parameter_bytes) +
@@ -213,9 +220,8 @@ cudaError_t ReadAttributes(const char* call, const cudaLaunchConfig_t& config, K
         work->priority = value.priority;
         break;
       case cudaLaunchAttributeClusterDimension:
-        if (value.clusterDim.x <= 1 && value.clusterDim.y <= 1 && value.clusterDim.z <= 1) break;
-        Explain(call, "clusters of blocks are not supported; launch without them");
-        return Fail(cudaErrorNotSupported);
+        if (cudaError_t error = CheckCluster(call, value); error != cudaSuccess) return error;
+        break;
       case cudaLaunchAttributeProgrammaticEvent:
         *event = value.programmaticEvent.event;
         break;

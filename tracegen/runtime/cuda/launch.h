@@ -59,6 +59,9 @@ cudaError_t PrepareLaunch(const char* call, KernelWork* work, const device::Kern
 // are refused.
 cudaError_t SetParameters(const char* call, const device::KernelInfo& info, std::string parameters, KernelWork* work);
 
+// Refuses a size of clusters other than one block.
+cudaError_t CheckCluster(const char* call, const cudaLaunchAttributeValue& value);
+
 // Runs a kernel of a loaded image to its end; what it prints goes to stdout. Or keeps it, in a stream that is captured.
 cudaError_t RunKernel(const char* call, KernelWork work);
 // A launch with attributes; arguments are pointers, or, if there are none, what `extra` names.

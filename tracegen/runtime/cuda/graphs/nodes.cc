@@ -13,7 +13,6 @@ using heddle::cuda::AllocateWork;
 using heddle::cuda::ChildWork;
 using heddle::cuda::CopyWork;
 using heddle::cuda::EmptyWork;
-using heddle::cuda::Explain;
 using heddle::cuda::Fail;
 using heddle::cuda::FillWork;
 using heddle::cuda::FreeWork;
@@ -207,10 +206,8 @@ cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttr
   const Guard guard;
   KernelWork* kernel = WorkOf<KernelWork>(node);
   if (kernel == nullptr || value == nullptr) return Fail(cudaErrorInvalidValue);
-  const auto& cluster = value->clusterDim;
-  if (attribute == cudaLaunchAttributeClusterDimension && (cluster.x > 1 || cluster.y > 1 || cluster.z > 1)) {
-    Explain("cudaGraphKernelNodeSetAttribute", "clusters of blocks are not supported in graphs; launch without them");
-    return Fail(cudaErrorNotSupported);
+  if (attribute == cudaLaunchAttributeClusterDimension) {
+    return heddle::cuda::CheckCluster("cudaGraphKernelNodeSetAttribute", *value);
   }
   if (attribute == cudaLaunchAttributePriority) kernel->priority = value->priority;
   if (attribute == cudaLaunchAttributeCooperative) kernel->cooperative = value->cooperative != 0;
