@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "tracegen/runtime/cuda/api.h"
@@ -59,7 +58,6 @@ class Timeline {
   // stream would have to wait for one that is being captured, which ends that capture.
   CUstream_st* Enter(cudaStream_t handle, cudaError_t* error);
   bool IsDefault(const CUstream_st* stream) const { return stream == &default_stream_; }
-  const std::set<CUstream_st*>& streams() const { return streams_; }
   bool IsEvent(cudaEvent_t event) const { return events_.count(event) != 0; }
 
   // Puts work of `duration_ns` into a stream; it starts when what is before it in the stream has ended, and with the
