@@ -90,7 +90,7 @@ void AddressCheck::Check(std::span<const uint32_t> columns, const ThreadPlace& p
   }
 }
 
-void AddressCheck::CheckAccess(Access access, uint64_t address, const ThreadPlace& thread_place, size_t thread) {
+void AddressCheck::CheckAccess(const Access& access, uint64_t address, const ThreadPlace& thread_place, size_t thread) {
   constexpr auto kWarning = Finding::Severity::kWarning;
   const uint64_t bytes = access.bytes;
   const auto place = [&] {

@@ -50,7 +50,7 @@ class AddressCheck {
     Pc slot = 0;
   };
 
-  void CheckAccess(Access access, uint64_t address, const ThreadPlace& thread_place, size_t thread);
+  void CheckAccess(const Access& access, uint64_t address, const ThreadPlace& thread_place, size_t thread);
 
   const TraceReader& reader_;
   const Program& program_;
