@@ -130,13 +130,17 @@ class WarpText {
     for (uint32_t reg : instruction.dst()) absl::StrAppend(&text, " R", reg);
     absl::StrAppend(&text, " ", instruction.mnemonic(), " ", instruction.src_size());
     for (uint32_t reg : instruction.src()) absl::StrAppend(&text, " R", reg);
+    const uint32_t columns = trace::CountColumns(instruction);
     if (!Program::HasAddress(instruction)) {
-      for (size_t lane : lanes) position[lane] += trace::CountColumns(instruction);
+      for (size_t lane : lanes) position[lane] += columns;
       absl::StrAppend(&text, " 0\n");
       return;
     }
     std::vector<uint64_t> addresses;
-    for (size_t lane : lanes) addresses.push_back(chunk_.address(position[lane]++, pc));
+    for (size_t lane : lanes) {
+      addresses.push_back(chunk_.address(position[lane], pc));
+      position[lane] += columns;
+    }
     bool strided = lanes.back() - lanes.front() + 1 == lanes.size();
     const uint64_t stride = addresses.size() > 1 ? addresses[1] - addresses[0] : 0;
     for (size_t i = 1; i < addresses.size(); ++i) strided &= addresses[i] - addresses[i - 1] == stride;
