@@ -7,6 +7,7 @@
 #include "traces/format/program/operands.h"
 
 namespace heddle::trace {
+
 std::string CodeInWords(const v1::KernelProgram& program) {
   const std::string stand_in =
       program.stand_in_for().empty() ? "" : absl::StrCat("stand-in for ", program.stand_in_for());

@@ -13,9 +13,6 @@ using v1::Async;
 using v1::Instruction;
 using v1::Operand;
 
-constexpr uint32_t kMaxBarriers = 16;
-constexpr uint32_t kMaxAccessBytes = 255;
-
 bool IsSharedSpace(v1::MemorySpace space) {
   return space == v1::SPACE_SHARED || space == v1::SPACE_CLUSTER_SHARED || space == v1::SPACE_GENERIC;
 }

@@ -14,6 +14,9 @@ namespace heddle::trace {
 // Operands of an instruction, and groups that a WAIT_GROUP may leave pending, at most.
 inline constexpr uint32_t kMaxOperands = 8;
 inline constexpr uint32_t kMostPending = 8;
+// Barriers of a block, and bytes of an access.
+inline constexpr uint32_t kMaxBarriers = 16;
+inline constexpr uint32_t kMaxAccessBytes = 255;
 
 // How many numbers a thread records each time it runs the instruction: an address, or every operand that is not
 // constant. They follow one another in the order of Instruction.operand.

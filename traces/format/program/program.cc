@@ -14,8 +14,6 @@ namespace {
 
 constexpr uint32_t kMaxTargets = 1u << 20;
 constexpr uint32_t kMaxRegister = 1u << 20;
-constexpr uint32_t kMaxBarriers = 16;
-constexpr uint32_t kMaxAccessBytes = 255;
 constexpr uint32_t kMaxColumns = 65'536;  // numbers of columns have 16 bits
 
 bool IsMemory(v1::OpClass op) {
