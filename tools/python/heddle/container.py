@@ -44,7 +44,7 @@ class Trace:
             self._count_shared()
             self.programs = [self._record(frame, "program") for frame in self.index.program_frame]
             self._launches = [self._record(frame, "launch") for frame in self.index.launch_frame]
-            self._accesses = [None] * len(self.programs)
+            self._columns = [None] * len(self.programs)
             self._check_contents()
         except Exception:
             self._file.close()
@@ -67,8 +67,8 @@ class Trace:
     def chunks(self, launch):
         """The decoded chunks of a launch, in file order. A block that was cut in time comes once per part."""
         program = self.programs[launch.program]
-        if self._accesses[launch.program] is None:
-            self._accesses[launch.program] = columns_of_blocks(program)
+        if self._columns[launch.program] is None:
+            self._columns[launch.program] = columns_of_blocks(program)
         before, place = None, 0
         for reference in self.index.chunk:
             place = place + 1 if reference.frame == before else 0
@@ -80,7 +80,7 @@ class Trace:
                 if getattr(message, field) != getattr(reference, field):
                     raise TraceError(f"{self._name}: frame {reference.frame}: {field} differs from the index")
             try:
-                yield Chunk(program, self._accesses[launch.program], launch, message)
+                yield Chunk(program, self._columns[launch.program], launch, message)
             except TraceError as error:
                 raise TraceError(f"{self._name}: frame {reference.frame}: {error}") from error
 
@@ -206,13 +206,7 @@ class Trace:
             if not 1 <= threads_per_block(launch) <= 1024:
                 raise TraceError(f"{self._name}: launch {number}: a block must have between 1 and 1024 threads")
             self._check_clusters(number, launch)
-            if launch.HasField("parent") and launch.parent.launch >= number:
-                raise TraceError(f"{self._name}: launch {number}: a thread of a later launch launched it")
-            if launch.HasField("parent"):
-                of = self._launches[launch.parent.launch]
-                blocks = of.grid.x * of.grid.y * of.grid.z
-                if launch.parent.block >= blocks or launch.parent.thread >= threads_per_block(of):
-                    raise TraceError(f"{self._name}: launch {number}: the thread that launched it is in no launch")
+            self._check_parent(number, launch)
 
     def _check_clusters(self, number, launch):
         if not launch.HasField("cluster"):
@@ -222,3 +216,14 @@ class Trace:
             raise TraceError(f"{self._name}: launch {number}: its clusters do not divide the grid")
         if math.prod(cluster) > 16:
             raise TraceError(f"{self._name}: launch {number}: its clusters have more than 16 blocks")
+
+    def _check_parent(self, number, launch):
+        if not launch.HasField("parent"):
+            return
+        parent = launch.parent
+        if parent.launch >= number:
+            raise TraceError(f"{self._name}: launch {number}: a thread of a later launch launched it")
+        earlier = self._launches[parent.launch]
+        blocks = earlier.grid.x * earlier.grid.y * earlier.grid.z
+        if parent.block >= blocks or parent.thread >= threads_per_block(earlier):
+            raise TraceError(f"{self._name}: launch {number}: the thread that launched it is not in its launch")
