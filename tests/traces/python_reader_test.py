@@ -182,6 +182,7 @@ def mutate(message, choose):
 def agree(directory):
     accesses = 0
     layouts = set()
+    own_sources = 0  # columns of destinations that count from their own source
     for mode in ("whole", "parts", "bits", "cut_bits", "moved", "collective"):
         for seed in range(1, 3 if mode.endswith("bits") else 4):
             path = os.path.join(directory, f"{mode}{seed}.htrace")
@@ -189,10 +190,10 @@ def agree(directory):
             accesses += compare(path)
             if mode == "collective":
                 chunks = [record.chunk for record in records_of(path) if record.WhichOneof("kind") == "chunk"]
-                assert any(column.operand == 1 for chunk in chunks for column in chunk.column)
-                assert any(
-                    column.ref_operand == 0 for chunk in chunks for column in chunk.column if column.operand == 1
-                )
+                destinations = [column for chunk in chunks for column in chunk.column if column.operand == 1]
+                assert destinations
+                relative = [column for column in destinations if column.model == trace_pb2.AddressColumn.RELATIVE]
+                own_sources += sum(column.ref_instruction == column.instruction for column in relative)
             if mode == "bits":
                 chunk = next(record.chunk for record in records_of(path) if record.WhichOneof("kind") == "chunk")
                 assert chunk.paths.decision_planes and chunk.column[0].model == trace_pb2.AddressColumn.INDUCTION
@@ -211,6 +212,7 @@ def agree(directory):
             accesses += compare(path)
     assert accesses > 10_000, accesses
     assert trace_pb2.AddressColumn.DICTIONARY in layouts
+    assert own_sources > 0
 
 
 def compare(path):
