@@ -194,8 +194,8 @@ TEST(CollectiveRoundTrip, ClustersAndParentsThatCannotBeAreRefused) {
   EXPECT_THAT(launch([](v1::Launch& l) { l.mutable_parent(); }), HasSubstr("a later launch"));
 }
 
-// Two launches of one copy each, of which a thread of the first launches the second.
-std::unique_ptr<TraceReader> LaunchedByAThread() {
+// Two launches of one copy each, of which that thread of that block of the first launches the second.
+absl::StatusOr<std::unique_ptr<TraceReader>> LaunchedByAThread(uint64_t block, uint32_t thread) {
   TemporaryFile one("one"), both("both");
   WriteCopies(one.path(), OneCopy());
   std::vector<v1::Record> records = testing::RecordsOf(testing::ReadFile(one.path()));
@@ -203,21 +203,28 @@ std::unique_ptr<TraceReader> LaunchedByAThread() {
   for (v1::Record& record : again) {
     if (record.has_launch()) {
       record.mutable_launch()->set_id(1);
-      record.mutable_launch()->mutable_parent()->set_thread(7);
+      record.mutable_launch()->mutable_parent()->set_block(block);
+      record.mutable_launch()->mutable_parent()->set_thread(thread);
     }
     if (record.has_chunk()) record.mutable_chunk()->set_launch(1);
     if (record.has_launch_end()) record.mutable_launch_end()->set_launch(1);
   }
   records.insert(records.end(), again.begin(), again.end());
   std::ofstream(both.path(), std::ios::binary) << testing::AssembleFile(testing::WithIndex(std::move(records)));
-  auto reader = TraceReader::Open(FromMemory(testing::ReadFile(both.path())), "both");
-  EXPECT_TRUE(reader.ok()) << reader.status();
-  return reader.ok() ? *std::move(reader) : nullptr;
+  return TraceReader::Open(FromMemory(testing::ReadFile(both.path())), "both");
+}
+
+TEST(CollectiveRoundTrip, OnlyThreadsThatThereAreLaunch) {
+  EXPECT_EQ(LaunchedByAThread(0, 63).status(), absl::OkStatus());
+  for (const auto& status : {LaunchedByAThread(0, 64).status(), LaunchedByAThread(1, 0).status()}) {
+    EXPECT_THAT(std::string(status.message()), HasSubstr("is not in its launch"));
+  }
 }
 
 TEST(CollectiveRoundTrip, CopiesOfTracesKeepOperandsAndWhoLaunched) {
-  const auto from = LaunchedByAThread();
-  ASSERT_NE(from, nullptr);
+  const auto opened = LaunchedByAThread(0, 7);
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  const std::unique_ptr<TraceReader>& from = *opened;
   for (const bool alone : {false, true}) {
     TemporaryFile file("copied");
     auto writer = TraceWriter::Create(file.path(), from->header());
