@@ -353,6 +353,26 @@ class Dump(TraceTest):
                     self.assertEqual(after["pc"], step["next_pc"])
                 self.assertEqual(after["number"], step["number"] + 1)
 
+    def test_collective_instructions_have_all_that_they_recorded(self):
+        seed = (SOURCE / "tests" / "fuzz" / "corpus" / "seed-collective-file").read_bytes()
+        self.out.write_bytes(seed[1:])  # behind the kind of input
+        text = trace("dump", self.out)
+        threads = [json.loads(line) for line in trace("dump", self.out, "--json").splitlines()]
+        steps = [step for one in threads for step in one["instructions"]]
+        operands = [operand for step in steps for operand in step.get("operands", [])]
+        numbers = len(operands) + sum("address" in step for step in steps)
+        self.assertEqual(numbers, sum(one["accesses"] for one in threads))
+        copies = [step["operands"] for step in steps if step["mnemonic"].startswith("cp.async.cg")]
+        self.assertGreater(len(copies), 0)
+        for source, destination in copies:
+            self.assertIn(f" 0x{source['value']:x} to 0x{destination['value']:x}", text)
+        self.assertLessEqual({"address", "barrier", "count"}, {operand["kind"] for operand in operands})
+        counted = info(self.out)["launch"][0]["collectives"]
+        runs = [one["run_by_threads"] for one in counted if one["mnemonic"].startswith("cp.async.cg")]
+        self.assertEqual(sum(runs), len(copies))
+        for run in runs:
+            self.assertRegex(trace("info", self.out), rf"\n +\S+ +cp\.async\.cg\.\S+ +- +{run} +{4 * run}\n")
+
     def test_a_range_of_instructions(self):
         lines = trace(
             "dump", SAMPLE, "--launches", 5, "--blocks", 0, "--threads", 0, "--instructions", "2-4"

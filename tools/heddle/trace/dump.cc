@@ -31,8 +31,8 @@ namespace {
 
 constexpr char kDumpFooter[] =
     "\nOne line per instruction: its number in the thread, its PC, its place in the source, PTX opcode and registers,\n"
-    "then the address of an access or the PC that a branch, call or return goes on at. With --json one object per\n"
-    "thread (per part of it if its block was cut in time), one line each. ";
+    "then the address of an access, what a collective instruction recorded, or the PC that a branch, call or return\n"
+    "goes on at. With --json one object per thread (per part of it if its block was cut in time), one line each. ";
 
 std::string Counted(uint64_t number, absl::string_view one, absl::string_view many) {
   return absl::StrCat(WithThousands(number), " ", number == 1 ? one : many);
@@ -282,8 +282,8 @@ class ThreadPrinter {
                       {"mnemonic", listing_.program().instruction(pc).mnemonic()},
                       {"source", listing_.place(pc)}};
           const bool is_access = trace::Program::HasAddress(listing_.program().instruction(pc));
-          if (is_access && !recorded_.empty()) one["address"] = recorded_.front().value;
-          if (!is_access && !recorded_.empty()) one["operands"] = OperandsJson(recorded_);
+          if (is_access) one["address"] = recorded_.front().value;
+          if (recorded_.size() > (is_access ? 1u : 0u)) one["operands"] = OperandsJson(recorded_);
           if (write_ != nullptr) {
             one["written_by"] = {{"block", write_->block},
                                  {"thread", write_->thread},
