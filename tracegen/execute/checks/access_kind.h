@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "absl/strings/match.h"
 #include "proto/trace.pb.h"
 #include "traces/format/program/operands.h"
 
@@ -27,12 +26,7 @@ inline bool WaitsForBlock(const trace::v1::Instruction& instruction) {
   return instruction.op() == trace::v1::OP_BARRIER && instruction.barrier_role() != trace::v1::BARRIER_ARRIVE;
 }
 
-// Shuffles, votes and syncwarp of today's form, which the threads of their mask reach together; and waits for a
-// transaction barrier, behind which a thread sees what was done before the arrivals.
-inline bool SynchronizesWarp(const trace::v1::Instruction& instruction) {
-  if (instruction.async().role() == trace::v1::Async::BARRIER_WAIT) return true;
-  return instruction.op() == trace::v1::OP_WARP && absl::StrContains(instruction.mnemonic(), "sync");
-}
+using trace::SynchronizesWarp;
 
 }  // namespace heddle::tracegen
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "traces/format/program/operands.h"
 
 namespace heddle::trace {
@@ -32,10 +31,7 @@ LastWriterTracker::LastWriterTracker(const Program& program, uint32_t threads,
     for (Pc pc = block.first; pc < block.first + block.count; ++pc) {
       const v1::Instruction& instruction = program.instruction(pc);
       const bool barrier = instruction.op() == v1::OP_BARRIER;
-      // Shuffles, votes and syncwarp of today's form, which the threads of their mask reach together.
-      if (barrier || (instruction.op() == v1::OP_WARP && absl::StrContains(instruction.mnemonic(), "sync"))) {
-        divisions_.push_back({position, barrier});
-      }
+      if (barrier || SynchronizesWarp(instruction)) divisions_.push_back({position, barrier});
       for (uint32_t c = CountColumns(instruction); c > 0; --c, ++position) {
         const Column& column = columns[accesses_.size()];
         uint8_t kinds = kRead;

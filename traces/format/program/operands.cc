@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "traces/format/program/matrix_shapes.h"
 
@@ -282,6 +283,11 @@ bool IsCollective(const Instruction& instruction) {
   return instruction.op() == v1::OP_ASYNC || instruction.operand_size() > 0 || instruction.has_async() ||
          instruction.has_matrix() || instruction.members() != 0 || instruction.barrier_role() != v1::BARRIER_SYNC ||
          instruction.barrier_scope() != v1::SCOPE_BLOCK || instruction.space() == v1::SPACE_CLUSTER_SHARED;
+}
+
+bool SynchronizesWarp(const Instruction& instruction) {
+  if (instruction.async().role() == Async::BARRIER_WAIT) return true;
+  return instruction.op() == v1::OP_WARP && absl::StrContains(instruction.mnemonic(), "sync");
 }
 
 bool IsUnusualBarrier(const Instruction& instruction) {

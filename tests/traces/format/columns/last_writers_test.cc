@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/traces/collective_programs.h"
 #include "tests/traces/program_builder.h"
 #include "traces/format/edit/add_last_writers.h"
 #include "traces/format/edit/copy.h"
@@ -47,6 +48,8 @@ class Tracked {
  public:
   Tracked(const ProgramBuilder& builder, uint32_t threads, size_t most_pages = LastWriterTracker::kMostPages)
       : program_(builder.Create()), tracker_(program_, threads, Windows(), most_pages) {}
+  Tracked(v1::KernelProgram program, uint32_t threads)
+      : program_(*Program::Create(std::move(program))), tracker_(program_, threads, Windows()) {}
 
   // One list of addresses per thread. "thread.access<-block.thread.access" for each read that has a writer.
   std::vector<std::string> Block(const std::vector<std::vector<uint64_t>>& addresses) {
@@ -83,6 +86,15 @@ TEST(LastWriterTracker, ABarrierDividesWhatTheOwnBlockHasWrittenFromWhatAnEarlie
   Tracked kernel(ProgramBuilder("k").Block("b").Load().Store().Barrier().Load().Exit(), 2);
   // Threads exchange words over the barrier: behind it each reads what the other one has written, of the own block.
   const std::vector<std::vector<uint64_t>> addresses = {{kA, kA, kA + 4}, {kA + 4, kA + 4, kA}};
+  EXPECT_THAT(kernel.Block(addresses), IsEmpty());
+  EXPECT_THAT(kernel.Block(addresses), ElementsAre("0.0<-0.0.1", "1.0<-0.1.1"));
+}
+
+TEST(LastWriterTracker, SoDoesAWaitForATransactionBarrier) {
+  v1::KernelProgram program = ProgramBuilder("k").Block("b").Load().Store().Alu().Load().Exit().Build();
+  testing::MakeTransactionBarrier(*program.mutable_instruction(2), v1::Async::BARRIER_WAIT);
+  Tracked kernel(program, 2);
+  const std::vector<std::vector<uint64_t>> addresses = {{kA, kA, kShared, kA + 4}, {kA + 4, kA + 4, kShared, kA}};
   EXPECT_THAT(kernel.Block(addresses), IsEmpty());
   EXPECT_THAT(kernel.Block(addresses), ElementsAre("0.0<-0.0.1", "1.0<-0.1.1"));
 }
