@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -316,6 +317,22 @@ TEST(SharedMemoryCheck, AStoreOverThoseOfOtherThreadsIsFound) {
   // Where a warp does nothing but store, one block in 16 stands for all.
   EXPECT_EQ(FoundIn(program, words, {}, 1), HandOffs());
   EXPECT_EQ(FoundIn(program, words, {}, 32), (HandOffs{{{2, 0}, 1}, {{2, 1}, 1}}));
+}
+
+// Processes that share the blocks hand their findings over in any order.
+TEST(SharedMemoryCheck, OfCopiesWithoutAWaitTheFirstOfTheProgramIsTold) {
+  const absl::StatusOr<Program> program = Program::Create(RandomProgram(4));
+  ASSERT_TRUE(program.ok()) << program.status();
+  const auto findings = [](uint64_t unwaited) {
+    const uint64_t words[] = {0, unwaited};  // 1 + its number
+    return std::string(reinterpret_cast<const char*>(words), sizeof(words));
+  };
+  SharedMemoryCheck check(*program, 32, 4 * kWords, {});
+  check.AddFindings(findings(0));
+  EXPECT_EQ(check.unwaited(), std::nullopt);
+  for (const uint64_t unwaited : {8u, 6u, 0u, 7u}) check.AddFindings(findings(unwaited));
+  EXPECT_EQ(check.unwaited(), std::optional<trace::Pc>(5));
+  EXPECT_EQ(check.TakeFindings(), findings(6));
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ std::string SharedMemoryCheck::TakeFindings() {
 void SharedMemoryCheck::AddFindings(std::string_view findings) {
   std::vector<uint64_t> words(findings.size() / sizeof(uint64_t));
   std::memcpy(words.data(), findings.data(), words.size() * sizeof(uint64_t));
-  if (words[1] != 0) unwaited_elsewhere_ = static_cast<trace::Pc>(words[1] - 1);
+  if (words[1] != 0) paths_.NoteUnwaited(static_cast<trace::Pc>(words[1] - 1));
   const uint64_t* next = words.data() + 2;
   for (uint64_t i = 0; i < words[0]; ++i, next += 3) {
     hand_offs_.Add({static_cast<trace::Pc>(next[0]), static_cast<trace::Pc>(next[1])}, next[2]);

@@ -54,10 +54,8 @@ class SharedMemoryCheck final : public BlockObserver {
   const std::map<HandOff, uint64_t>& hand_offs() const { return hand_offs_.found(); }
   // The first load, and its block, of what was not initialized.
   const std::optional<UninitializedLoad>& uninitialized() const { return uninitialized_.found(); }
-  // An asynchronous copy that some thread has not waited for when it ended.
-  std::optional<trace::Pc> unwaited() const {
-    return paths_.unwaited().has_value() ? paths_.unwaited() : unwaited_elsewhere_;
-  }
+  // The first asynchronous copy of the program that some thread has not waited for when it ended.
+  const std::optional<trace::Pc>& unwaited() const { return paths_.unwaited(); }
 
  private:
   static constexpr uint64_t kStoresSampled = 16;  // the first one of so many
@@ -66,7 +64,6 @@ class SharedMemoryCheck final : public BlockObserver {
   SharedPaths paths_;
   HandOffFinder hand_offs_;
   UninitializedLoads uninitialized_;
-  std::optional<trace::Pc> unwaited_elsewhere_;  // found by a copy of this object
 };
 
 }  // namespace heddle::tracegen

@@ -105,7 +105,7 @@ SharedPath SharedPaths::StepsOf(std::span<const uint8_t> taken, bool to_exit, Th
                 position += block.access_count;
               });
   path.end = static_cast<uint32_t>(spans_.size());
-  if (to_exit && !on_their_way_.empty() && !unwaited_.has_value()) unwaited_ = on_their_way_.first();
+  if (to_exit && !on_their_way_.empty()) NoteUnwaited(on_their_way_.first());
   return path;
 }
 

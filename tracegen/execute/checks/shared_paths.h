@@ -2,6 +2,7 @@
 #ifndef HEDDLE_TRACEGEN_EXECUTE_CHECKS_SHARED_PATHS_H_
 #define HEDDLE_TRACEGEN_EXECUTE_CHECKS_SHARED_PATHS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -56,9 +57,11 @@ class SharedPaths {
   // A unit has 2^unit_bits() bytes: no access is smaller.
   uint32_t unit_bits() const { return unit_bits_; }
   bool has_atomics() const;
-  // A copy that some thread has not waited for when it ended. (Copies are not followed from one part of a block to the
-  // next.)
+  // The first instruction of a copy that some thread has not waited for when it ended. (Copies are not followed from
+  // one part of a block to the next.) The first of all, whoever has found it: then it is the same however blocks are
+  // spread.
   const std::optional<trace::Pc>& unwaited() const { return unwaited_; }
+  void NoteUnwaited(trace::Pc copy) { unwaited_ = std::min(copy, unwaited_.value_or(copy)); }
 
   const SharedPath& path(uint32_t thread) const { return path_of_thread_[thread]; }
   const SharedSpan& span(uint32_t number) const { return spans_[number]; }
