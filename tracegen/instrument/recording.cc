@@ -17,9 +17,9 @@
 #include "tracegen/program/link.h"
 #include "tracegen/program/operand_marker.h"
 #include "tracegen/program/ptx_source/device_operation.h"
-#include "tracegen/ptx/collective.h"
 #include "traces/base/status_macros.h"
 #include "traces/format/program/kernel_name.h"
+#include "traces/format/program/operands.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -355,7 +355,8 @@ class Recorder {
     for (unsigned k = 0; k < call.arg_size(); ++k) {
       const AccessLink& access = links[k];
       const auto& linked = pass_.unit.program.instruction(static_cast<int>(access.instruction));
-      if (access.position >= recorded.access_bytes.size() || CountColumns(linked) != links.size()) {
+      if (access.position >= recorded.access_bytes.size() || linked.operand_size() == 0 ||
+          trace::CountColumns(linked) != links.size()) {
         return pass_.Unsupported(marker, absl::StrCat("recording of '", linked.mnemonic(), "'"));
       }
       llvm::Value* const value = call.getArgOperand(k);

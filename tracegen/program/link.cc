@@ -12,9 +12,9 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
-#include "tracegen/ptx/collective.h"
 #include "tracegen/ptx/inline_ptx.h"
 #include "traces/base/status_macros.h"
+#include "traces/format/program/operands.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -185,8 +185,9 @@ class Linker {
           moved_.insert(NumberOf(*ir));
         } else {
           std::vector<FlowAccess>& group = groups[NumberOf(*ir)];
-          for (uint32_t c = 0; c < columns; ++c)
+          for (uint32_t c = 0; c < columns; ++c) {
             group.push_back({access.node, access.instruction, access.position + c, 0});
+          }
         }
       }
     }
@@ -383,7 +384,7 @@ std::vector<const llvm::Instruction*> InstructionsByNumber(const llvm::Module& m
 
 uint32_t CountColumns(const FlowInstruction& instruction, const std::vector<const llvm::Instruction*>& by_number) {
   if (instruction.collective != nullptr && instruction.collective->operand_size() > 0) {
-    return CountColumns(*instruction.collective);
+    return trace::CountColumns(*instruction.collective);
   }
   if (!IsMemory(instruction) || instruction.opcode.space == v1::SPACE_PARAM) return 0;
   if (instruction.id == 0 || instruction.id >= by_number.size()) return 1;

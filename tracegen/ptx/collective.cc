@@ -1,6 +1,5 @@
 #include "tracegen/ptx/collective.h"
 
-#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -49,11 +48,6 @@ std::shared_ptr<const v1::Instruction> CollectiveOf(const ptx::Function& functio
     }
   }
   return DescribeCollective(instruction.Mnemonic(), written);
-}
-
-uint32_t CountColumns(const v1::Instruction& collective) {
-  return static_cast<uint32_t>(
-      std::ranges::count_if(collective.operand(), [](const v1::Operand& operand) { return !operand.constant(); }));
 }
 
 }  // namespace heddle::tracegen

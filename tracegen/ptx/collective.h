@@ -32,9 +32,6 @@ std::shared_ptr<const trace::v1::Instruction> CollectiveOf(const ptx::Function& 
 // False, at little cost, for nearly all instructions of which DescribeCollective says nothing.
 bool MayBeCollective(std::string_view mnemonic);
 
-// How many numbers a thread records each time it runs such an instruction.
-uint32_t CountColumns(const trace::v1::Instruction& collective);
-
 }  // namespace heddle::tracegen
 
 #endif  // HEDDLE_TRACEGEN_PTX_COLLECTIVE_H_

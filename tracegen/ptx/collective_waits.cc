@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_split.h"
+#include "traces/format/program/operands.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -12,7 +13,6 @@ namespace {
 namespace v1 = ::heddle::trace::v1;
 using Kind = WrittenOperand::Kind;
 
-constexpr uint64_t kMostPending = 8;       // groups, see Async.most_pending
 constexpr uint32_t kTransactionBytes = 8;  // of a transaction barrier
 
 class Description {
@@ -96,7 +96,8 @@ class Description {
       return true;
     }
     if (Has("wait_group")) {
-      if (operands_.empty() || operands_[0].kind != Kind::kConstant || operands_[0].value > kMostPending) return false;
+      if (operands_.empty() || operands_[0].kind != Kind::kConstant || operands_[0].value > trace::kMostPending)
+        return false;
       async.set_role(v1::Async::WAIT_GROUP);
       async.set_most_pending(static_cast<uint32_t>(operands_[0].value));
       return true;

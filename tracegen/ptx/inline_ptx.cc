@@ -18,6 +18,7 @@
 #include "tracegen/ptx/syntax/parse.h"
 #include "tracegen/ptx/syntax/print.h"
 #include "traces/base/status_macros.h"
+#include "traces/format/program/operands.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -283,7 +284,7 @@ std::vector<InlineAccess> InlineAccessesOf(const llvm::Instruction& instruction)
     if (statement.instruction() == nullptr) continue;
     const auto collective = CollectiveOf(module->functions[0], *statement.instruction());
     if (collective != nullptr && collective->operand_size() > 0) {
-      accesses.insert(accesses.end(), CountColumns(*collective), {});
+      accesses.insert(accesses.end(), trace::CountColumns(*collective), {});
       continue;
     }
     const Opcode opcode = ClassifyOpcode(statement.instruction()->Mnemonic());
