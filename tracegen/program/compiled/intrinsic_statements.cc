@@ -5,13 +5,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "tracegen/program/ptx_source/statement.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -60,7 +59,6 @@ std::optional<std::string> TextOf(const llvm::CallInst& call, llvm::StringRef na
 void Write(llvm::CallInst& call, const std::string& text) {
   llvm::IRBuilder<> b(&call);
   std::vector<llvm::Value*> arguments;
-  std::vector<llvm::Type*> types;
   std::vector<std::string> constraints;
   llvm::Type* result = call.getType();
   const bool is_predicate = result->isIntegerTy(1);
@@ -70,15 +68,10 @@ void Write(llvm::CallInst& call, const std::string& text) {
     if (argument->getType()->isPointerTy()) argument = b.CreatePtrToInt(argument, b.getInt64Ty());
     const bool is_immediate = call.paramHasAttr(i, llvm::Attribute::ImmArg);
     arguments.push_back(argument);
-    types.push_back(argument->getType());
     constraints.emplace_back(is_immediate ? "n" : argument->getType()->isIntegerTy(64) ? "l" : "r");
   }
   constraints.emplace_back("~{memory}");
-  llvm::FunctionType* type = llvm::FunctionType::get(result, types, false);
-  llvm::CallInst* statement = b.CreateCall(
-      llvm::InlineAsm::get(type, text, absl::StrJoin(constraints, ","), /*hasSideEffects=*/true), arguments);
-  statement->addFnAttr(llvm::Attribute::Convergent);
-  statement->addFnAttr(llvm::Attribute::NoUnwind);
+  llvm::CallInst* statement = EmitStatement(b, text, constraints, result, arguments);
   if (!result->isVoidTy()) call.replaceAllUsesWith(statement);
   call.eraseFromParent();
 }

@@ -10,9 +10,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "tracegen/matrix/operation.h"
+#include "tracegen/program/ptx_source/statement.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -101,14 +101,7 @@ class Statement {
     llvm::Type* result = types.empty()       ? b_.getVoidTy()
                          : types.size() == 1 ? types[0]
                                              : llvm::StructType::get(b_.getContext(), types);
-    std::vector<llvm::Type*> inputs;
-    for (const llvm::Value* value : values_) inputs.push_back(value->getType());
-    llvm::CallInst* made =
-        b_.CreateCall(llvm::InlineAsm::get(llvm::FunctionType::get(result, inputs, false), text,
-                                           absl::StrJoin(constraints_, ","), /*hasSideEffects=*/true),
-                      values_);
-    made->addFnAttr(llvm::Attribute::Convergent);
-    made->addFnAttr(llvm::Attribute::NoUnwind);
+    llvm::CallInst* made = EmitStatement(b_, text, constraints_, result, values_);
     if (!results.empty()) call_.replaceAllUsesWith(Whole(made, results));
     call_.eraseFromParent();
   }

@@ -35,22 +35,16 @@ class StatementText {
       results.push_back(TypeOf(code));
       constraints.push_back(absl::StrCat("=", std::string(1, code)));
     }
-    std::vector<llvm::Type*> types;
+    std::vector<llvm::Value*> arguments;
     for (const auto& [value, code] : inputs_) {
-      types.push_back(value->getType());
+      arguments.push_back(value);
       constraints.push_back(std::string(1, code));
     }
     llvm::Type* result = results.empty()       ? b_.getVoidTy()
                          : results.size() == 1 ? results[0]
                                                : llvm::StructType::get(b_.getContext(), results);
     constraints.emplace_back("~{memory}");
-    llvm::FunctionType* type = llvm::FunctionType::get(result, types, false);
-    std::vector<llvm::Value*> arguments;
-    for (const auto& [value, code] : inputs_) arguments.push_back(value);
-    llvm::CallInst* call = b_.CreateCall(
-        llvm::InlineAsm::get(type, text, absl::StrJoin(constraints, ","), /*hasSideEffects=*/true), arguments);
-    call->addFnAttr(llvm::Attribute::Convergent);
-    call->addFnAttr(llvm::Attribute::NoUnwind);
+    llvm::CallInst* call = EmitStatement(b_, text, constraints, result, arguments);
     for (unsigned i = 0; i < outputs_.size(); ++i) {
       llvm::Value* value = outputs_.size() == 1 ? call : b_.CreateExtractValue(call, i);
       step_.operands.Write(*outputs_[i].first, value, false);
@@ -165,5 +159,18 @@ bool BecomesStatement(const ptx::Instruction& instruction) {
 }
 
 bool LowerAsStatement(StepContext& step) { return StatementText(step).Make(); }
+
+llvm::CallInst* EmitStatement(llvm::IRBuilder<>& builder, const std::string& text,
+                              const std::vector<std::string>& constraints, llvm::Type* result,
+                              llvm::ArrayRef<llvm::Value*> arguments) {
+  std::vector<llvm::Type*> types;
+  for (const llvm::Value* argument : arguments) types.push_back(argument->getType());
+  llvm::FunctionType* type = llvm::FunctionType::get(result, types, /*isVarArg=*/false);
+  llvm::CallInst* call = builder.CreateCall(
+      llvm::InlineAsm::get(type, text, absl::StrJoin(constraints, ","), /*hasSideEffects=*/true), arguments);
+  call->addFnAttr(llvm::Attribute::Convergent);
+  call->addFnAttr(llvm::Attribute::NoUnwind);
+  return call;
+}
 
 }  // namespace heddle::tracegen
