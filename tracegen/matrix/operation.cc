@@ -293,6 +293,9 @@ std::optional<MatrixOperation> ParseMatrixOperation(std::string_view mnemonic) {
   if (operation.kind == Kind::kMultiply && !any_layout && (operation.a_by_columns || !operation.b_by_columns)) {
     return std::nullopt;
   }
+  // So have fragments of elements that are less than a byte.
+  const bool in_bits = operation.kind == Kind::kLoadFragment && trace::MatrixElementBits(operation.a) < 8;
+  if (in_bits && operation.by_columns != (operation.part == Part::kB)) return std::nullopt;
   return operation;
 }
 

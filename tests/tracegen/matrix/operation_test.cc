@@ -74,6 +74,7 @@ TEST(MatrixOperationTest, WhatIsNotExecuted) {
         "mma.sync.aligned.m8n8k4.row.col.rz.f64.f64.f64.f64", "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16",
         "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8", "ldmatrix.sync.aligned.m8n8.shared.b16",
         "stmatrix.sync.aligned.m16n8.x1.trans.shared.b8", "wmma.load.a.sync.aligned.row.m16n16k16.s32",
+        "wmma.load.a.sync.aligned.col.m8n8k128.b1", "wmma.load.b.sync.aligned.row.m8n8k32.u4",
         "mma.sync.aligned.m4000000000n8k16.row.col.f32.f16.f16.f32", "wmma..", "mma.sync.aligned.mn.k"}) {
     EXPECT_FALSE(ParseMatrixOperation(text).has_value()) << text;
   }
