@@ -220,6 +220,8 @@ uint32_t MatrixOperation::share_bytes() const {
   return rows() * columns() * trace::MatrixElementBits(a) / 8 / kWarp;
 }
 
+uint32_t MatrixOperation::shares_of_line() const { return line() * trace::MatrixElementBits(a) / 8 / share_bytes(); }
+
 uint32_t RegisterBits(MatrixOperation::Type type) { return type == Matrix::F64 ? 64 : 32; }
 
 trace::MatrixRegisters RegistersOf(const MatrixOperation& operation) {
@@ -336,13 +338,6 @@ MatrixOperation DecodeMatrixOperation(uint64_t code) {
   operation.part = static_cast<Part>(unpacker.Take(2));
   operation.tiles = static_cast<uint8_t>(unpacker.Take(3));
   return operation;
-}
-
-FragmentShare ShareOf(const MatrixOperation& fragment, uint32_t lane) {
-  const uint32_t length = fragment.by_columns ? fragment.rows() : fragment.columns();  // of a line, in elements
-  const uint32_t line_bytes = length * trace::MatrixElementBits(fragment.a) / 8;
-  const uint32_t at = lane * fragment.share_bytes();
-  return {at / line_bytes, at % line_bytes};
 }
 
 }  // namespace heddle::tracegen

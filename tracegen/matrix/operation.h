@@ -50,9 +50,13 @@ struct MatrixOperation {
   // Rows and columns of a fragment's matrix.
   uint32_t rows() const { return part == Part::kB ? k : m; }
   uint32_t columns() const { return part == Part::kA ? k : n; }
+  // Elements of a line of a fragment's matrix as it lies in memory: a row, or a column.
+  uint32_t line() const { return by_columns ? rows() : columns(); }
   // Bytes that each thread moves between memory and registers in a load or store. The threads of a warp have equal
-  // shares of a fragment's matrix, each within one row (or column) of it as it lies in memory; see ShareOf.
+  // shares of a fragment's matrix, one behind the other, and each within one line.
   uint32_t share_bytes() const;
+  // Of a fragment: shares that a line has. That of lane l is in line l / shares_of_line(), share l % shares_of_line().
+  uint32_t shares_of_line() const;
   // What the static program says of it; counts of registers are those of the instruction set.
   trace::v1::Matrix Describe() const;
 };
@@ -75,14 +79,6 @@ bool MayBeMatrixOperation(std::string_view mnemonic);
 // The operation as a number, and back: generated code hands it over.
 uint64_t Encode(const MatrixOperation& operation);
 MatrixOperation DecodeMatrixOperation(uint64_t code);
-
-// Where the share of a thread begins: `line` rows (or columns, if the layout in memory is by columns) from the start of
-// the matrix, and `bytes` into that line.
-struct FragmentShare {
-  uint32_t line = 0;
-  uint32_t bytes = 0;
-};
-FragmentShare ShareOf(const MatrixOperation& fragment, uint32_t lane);
 
 }  // namespace heddle::tracegen
 

@@ -79,14 +79,14 @@ TEST(MatrixExecuteTest, SharesCoverTheMatrix) {
                            "wmma.load.b.sync.aligned.col.m8n8k128.b1", "wmma.load.b.sync.aligned.row.m8n8k4.f64",
                            "wmma.store.d.sync.aligned.row.m16n16k16.f32", "wmma.load.a.sync.aligned.row.m8n32k16.u8"}) {
     const MatrixOperation operation = *ParseMatrixOperation(text);
-    const uint32_t length = operation.by_columns ? operation.rows() : operation.columns();
     const uint32_t lines = operation.by_columns ? operation.columns() : operation.rows();
-    const uint32_t line_bytes = length * trace::MatrixElementBits(operation.a) / 8;
+    const uint32_t line_bytes = operation.line() * trace::MatrixElementBits(operation.a) / 8;
     std::vector<int> covered(lines * line_bytes, 0);
     for (uint32_t lane = 0; lane < 32; ++lane) {
-      const FragmentShare share = ShareOf(operation, lane);
-      ASSERT_LE(share.bytes + operation.share_bytes(), line_bytes) << text;
-      for (uint32_t i = 0; i < operation.share_bytes(); ++i) ++covered.at(share.line * line_bytes + share.bytes + i);
+      const uint32_t line = lane / operation.shares_of_line();
+      const uint32_t from = lane % operation.shares_of_line() * operation.share_bytes();
+      ASSERT_LE(from + operation.share_bytes(), line_bytes) << text;
+      for (uint32_t i = 0; i < operation.share_bytes(); ++i) ++covered.at(line * line_bytes + from + i);
     }
     EXPECT_EQ(covered, std::vector<int>(covered.size(), 1)) << text;
   }

@@ -60,8 +60,8 @@ TEST(MatrixOperationTest, Moves) {
   EXPECT_TRUE(fragment.by_columns);
   EXPECT_EQ(fragment.share_bytes(), 16u);
   EXPECT_EQ(fragment.Describe().role(), Matrix::LOAD);
-  EXPECT_EQ(ShareOf(fragment, 3).line, 1u);
-  EXPECT_EQ(ShareOf(fragment, 3).bytes, 16u);
+  EXPECT_EQ(fragment.line(), 16u);
+  EXPECT_EQ(fragment.shares_of_line(), 2u);
 }
 
 TEST(MatrixOperationTest, WhatIsNotExecuted) {

@@ -15,7 +15,7 @@ inline constexpr uint64_t kPtxConstantWindow = 0x2200'0000'0000;
 inline constexpr char kSpecialRegisterFunction[] = "heddle.special.";
 
 // A function with this name and the opcode of a matrix instruction behind it executes the instruction when the threads
-// of the warp have met. Arguments: of loads and stores, where the thread's share of the matrix begins (ShareOf), the
+// of the warp have met. Arguments: of loads and stores, where the thread's share of the matrix begins, the
 // address that the thread hands in, and for fragments the stride, of 32 bits; then the registers that the instruction
 // reads, as integers. It returns those that it writes, in a structure if there are several.
 inline constexpr char kMatrixFunction[] = "heddle.matrix.";

@@ -68,25 +68,20 @@ class MatrixStep {
       arguments_ = {pointer, pointer};
       return true;
     }
-    const uint32_t line = operation_.by_columns ? operation_.rows() : operation_.columns();
-    Value* stride = at_.operands.size() > 2 ? step_.e.In32(2) : b_.getInt32(line);
+    Value* stride = at_.operands.size() > 2 ? step_.e.In32(2) : b_.getInt32(operation_.line());
     arguments_ = {Share(pointer, stride), pointer, stride};
     return true;
   }
 
-  // ShareOf, of the running lane.
+  // Where that of the running lane begins.
   Value* Share(Value* pointer, Value* stride) {
-    const FragmentShare second = ShareOf(operation_, 1);
-    const uint32_t share = operation_.share_bytes();
-    const uint32_t bits = trace::MatrixElementBits(operation_.a);
-    const uint32_t line_bytes = (operation_.by_columns ? operation_.rows() : operation_.columns()) * bits / 8;
-    // A line is one share, or several.
-    const uint32_t shares = second.line != 0 ? 1 : line_bytes / share;
+    Value* share_bytes = b_.getInt32(operation_.share_bytes());
+    Value* shares = b_.getInt32(operation_.shares_of_line());
+    Value* bits = b_.getInt64(trace::MatrixElementBits(operation_.a));
     Value* lane = step_.e.Intrinsic("llvm.nvvm.read.ptx.sreg.laneid", {});
-    Value* line = b_.CreateZExt(b_.CreateUDiv(lane, b_.getInt32(shares)), b_.getInt64Ty());
-    Value* within =
-        b_.CreateZExt(b_.CreateMul(b_.CreateURem(lane, b_.getInt32(shares)), b_.getInt32(share)), b_.getInt64Ty());
-    Value* lines = b_.CreateMul(b_.CreateMul(line, b_.CreateZExt(stride, b_.getInt64Ty())), b_.getInt64(bits));
+    Value* line = b_.CreateZExt(b_.CreateUDiv(lane, shares), b_.getInt64Ty());
+    Value* within = b_.CreateZExt(b_.CreateMul(b_.CreateURem(lane, shares), share_bytes), b_.getInt64Ty());
+    Value* lines = b_.CreateMul(b_.CreateMul(line, b_.CreateZExt(stride, b_.getInt64Ty())), bits);
     return b_.CreatePtrAdd(pointer, b_.CreateAdd(b_.CreateLShr(lines, 3), within));
   }
 
