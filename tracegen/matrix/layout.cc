@@ -83,9 +83,8 @@ MatrixLayout LayoutOf(const MatrixOperation& operation, MatrixOperand operand) {
   layout.elements = RegisterBits(type) / trace::MatrixElementBits(type);
   const bool is_sum = role == MatrixOperand::kC || role == MatrixOperand::kD;
   const bool quads = ProductsAtOnce(operation) == 4;
-  const uint32_t depth = operation.sparse && role == MatrixOperand::kA ? operation.k / 2u : operation.k;
   const uint32_t lines = role == MatrixOperand::kB ? operation.n : operation.m;
-  const uint32_t length = is_sum ? operation.n : depth;
+  const uint32_t length = is_sum ? operation.n : operation.k;
   layout.distinct = quads ? layout.registers : std::min(layout.registers, lines * length / layout.elements / kWarp);
   for (uint32_t lane = 0; lane < kWarp; ++lane) {
     for (uint32_t i = 0; i < layout.registers; ++i) {

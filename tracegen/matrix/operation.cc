@@ -52,7 +52,7 @@ class Modifiers {
   std::vector<bool> by_columns;
   uint16_t m = 0, n = 0, k = 0;
   bool has_shape = false;
-  bool saturates = false, is_and = false, is_sparse = false, transposed = false;
+  bool saturates = false, is_and = false, transposed = false;
   char role = 0;     // l, s, m of wmma
   char operand = 0;  // a, b, c, d of wmma
   uint8_t tiles = 0;
@@ -84,7 +84,6 @@ class Modifiers {
     if (part == "satfinite") return saturates = true;
     if (part == "and") return is_and = true;
     if (part == "trans") return transposed = true;
-    if (part == "sp" || part == "sp::ordered_metadata") return is_sparse = true;
     if (part[0] == 'm' && ReadShape(part)) return true;
     return part == "sync" || part == "aligned" || part == "xor" || part == "popc" || part == "rn" || part == "global" ||
            part == "shared" || part == "shared::cta";
@@ -134,7 +133,6 @@ bool Complete(absl::string_view opcode, const Modifiers& text, MatrixOperation* 
     operation->form = opcode == "mma" ? trace::MatrixForm::kRegisters : trace::MatrixForm::kFragments;
     operation->saturates = text.saturates;
     operation->bits_by_and = text.is_and;
-    operation->sparse = text.is_sparse;
     if (text.by_columns.size() != 2) return false;
     operation->a_by_columns = text.by_columns[0];
     operation->b_by_columns = text.by_columns[1];
@@ -203,7 +201,6 @@ trace::v1::Matrix MatrixOperation::Describe() const {
   matrix.set_b(b);
   matrix.set_c(c);
   matrix.set_d(d);
-  matrix.set_sparse(sparse);
   // Of a fragment: whether its columns, not its rows, lie one behind the other in memory.
   matrix.set_transposed(transposed || by_columns);
   if (kind == Kind::kLoadTiles || kind == Kind::kStoreTiles) matrix.set_tiles(tiles);
@@ -236,7 +233,6 @@ trace::MatrixRegisters RegistersOf(const MatrixOperation& operation) {
       product.set_b(operation.b);
       product.set_c(operation.c);
       product.set_d(operation.d);
-      product.set_sparse(operation.sparse);
       return trace::RegistersOfProduct(operation.form, product).value_or(registers);
     }
     case Kind::kLoadFragment:
@@ -284,7 +280,6 @@ std::optional<MatrixOperation> ParseMatrixOperation(std::string_view mnemonic) {
   MatrixOperation operation;
   if (!text.Read(parts) || !text.has_shape || !Complete(opcode, text, &operation)) return std::nullopt;
   const bool whole_numbers = operation.kind == Kind::kMultiply && operation.d == Matrix::S32;
-  if (operation.sparse) return std::nullopt;
   if (operation.saturates && (!whole_numbers || operation.a == Matrix::B1)) return std::nullopt;
   if (!trace::IsMatrixInstruction(operation.Describe())) return std::nullopt;
   const trace::MatrixRegisters registers = RegistersOf(operation);
@@ -312,7 +307,7 @@ uint64_t Encode(const MatrixOperation& operation) {
     packer.Add(static_cast<uint64_t>(type), 4);
   }
   for (const bool flag : {operation.a_by_columns, operation.b_by_columns, operation.saturates, operation.bits_by_and,
-                          operation.sparse, operation.by_columns, operation.transposed}) {
+                          operation.by_columns, operation.transposed}) {
     packer.Add(flag ? 1 : 0, 1);
   }
   packer.Add(static_cast<uint64_t>(operation.part), 2);
@@ -332,7 +327,7 @@ MatrixOperation DecodeMatrixOperation(uint64_t code) {
     *type = static_cast<Type>(unpacker.Take(4));
   }
   for (bool* flag : {&operation.a_by_columns, &operation.b_by_columns, &operation.saturates, &operation.bits_by_and,
-                     &operation.sparse, &operation.by_columns, &operation.transposed}) {
+                     &operation.by_columns, &operation.transposed}) {
     *flag = unpacker.TakeFlag();
   }
   operation.part = static_cast<Part>(unpacker.Take(2));

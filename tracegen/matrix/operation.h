@@ -37,9 +37,8 @@ struct MatrixOperation {
   bool b_by_columns = false;
   bool saturates = false;    // sums of whole numbers stop at the ends of their range
   bool bits_by_and = false;  // B1: ones of A and B, not of A xor B, are counted
-  bool sparse = false;
-  Part part = Part::kA;     // of a fragment
-  bool by_columns = false;  // of a fragment: its layout in memory
+  Part part = Part::kA;      // of a fragment
+  bool by_columns = false;   // of a fragment: its layout in memory
   uint8_t tiles = 1;
   bool transposed = false;  // of tiles
 
