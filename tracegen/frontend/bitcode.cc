@@ -61,10 +61,6 @@ void ResolveRenamedStatics(llvm::Module& module) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 // Device code that launches kernels knows them by name: see runtime/cuda/include/heddle_cuda_child.h.
 void NameLaunchedKernels(llvm::Module& module) {
   for (llvm::GlobalVariable& variable : module.globals()) {

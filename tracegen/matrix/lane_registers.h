@@ -8,7 +8,7 @@ namespace heddle::tracegen {
 
 // Generated code writes operands here and reads results (lower_matrix.cc).
 struct alignas(16) LaneRegisters {
-  // Most words that an instruction has: A, B and C of m16n8k16 in double precision, with one to spare.
+  // The most that an instruction has is 32: A, B and C of m16n8k16 in double precision.
   static constexpr uint32_t kWords = 36;
 
   uint64_t address = 0;  // loads and stores: of the matrix, or of a row of a tile
