@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/strings/str_cat.h"
 #include "tools/benchmark/user_time.h"
 #include "tracegen/recipe/recipe_run.h"
 
@@ -135,7 +136,7 @@ int main(int argc, char** argv) {
   }
   heddle::Totals totals;
   for (const auto& [name, recipe] : heddle::Recipes(kernels)) {
-    const std::string output = traces + "/" + name + ".htrace";
+    const std::string output = absl::StrCat(traces, "/", name, ".htrace");
     benchmark::RegisterBenchmark(
         ("Capture/" + name).c_str(),
         [recipe, output, &totals](benchmark::State& state) { heddle::Capture(state, recipe, output, totals); })

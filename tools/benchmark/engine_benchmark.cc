@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -136,7 +137,7 @@ std::vector<Run> BestOf(const std::vector<std::function<Run()>>& measures) {
   return best;
 }
 
-std::string Thousands(double number) { return WithThousands(static_cast<uint64_t>(number + 0.5)); }
+std::string Thousands(double number) { return WithThousands(static_cast<uint64_t>(std::llround(number))); }
 
 struct Options {
   uint32_t scale = 1;  // length of the kernels

@@ -74,7 +74,7 @@ absl::StatusOr<ProgramEnd> RunProgram(const std::vector<std::string>& program,
     const std::string text = *entry;
     if (environment.count(text.substr(0, text.find('='))) == 0) variables.push_back(text);
   }
-  for (const auto& [name, value] : environment) variables.push_back(name + "=" + value);
+  for (const auto& [name, value] : environment) variables.push_back(absl::StrCat(name, "=", value));
   std::vector<char*> envp;
   for (std::string& variable : variables) envp.push_back(variable.data());
   envp.push_back(nullptr);

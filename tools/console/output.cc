@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -102,11 +103,7 @@ void ReportCrash(int signal) {
   const bool unfinished = RemoveTemporaries();
   char text[1024];
   size_t used = 0;
-  const auto add = [&](const char* more) {
-    const size_t size = std::min(strlen(more), sizeof(text) - used);
-    memcpy(text + used, more, size);
-    used += size;
-  };
+  const auto add = [&](std::string_view more) { used += more.copy(text + used, sizeof(text) - used); };
   add("heddle: ");
   used += replay::DescribePresentRun(text + used, sizeof(text) - used);
   add("crashed");

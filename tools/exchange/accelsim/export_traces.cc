@@ -33,7 +33,6 @@ constexpr int kBinaryVersion = 70;  // whose opcodes sass.h gives
 // Most operands that Accel-Sim's reader takes (MAX_DST and MAX_SRC in trace_parser.h).
 constexpr int kMostDst = 1;
 constexpr int kMostSrc = 4;
-constexpr uint32_t kZeroRegister = 255;
 constexpr size_t kFlushBytes = 1 << 20;
 // Where NVBit mostly finds the windows, should the trace have none.
 constexpr uint64_t kUsualSharedBase = 0x7f00'0000'0000;
@@ -389,7 +388,8 @@ absl::StatusOr<ExportSummary> ExportTraces(const trace::TraceReader& reader, con
     int launch;  // -1: something else
   };
   std::vector<Item> items;
-  items.reserve(static_cast<size_t>(reader.index().launch_frame_size() + reader.index().other_frame_size()));
+  items.reserve(static_cast<size_t>(reader.index().launch_frame_size()) +
+                static_cast<size_t>(reader.index().other_frame_size()));
   for (int i = 0; i < reader.index().launch_frame_size(); ++i) items.push_back({reader.index().launch_frame(i), i});
   for (const uint64_t frame : reader.index().other_frame()) items.push_back({frame, -1});
   std::ranges::sort(items, {}, &Item::frame);

@@ -4,11 +4,11 @@
 #include <cstdlib>
 #include <ctime>
 #include <string>
-#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::tools::corpus {
 namespace {
@@ -37,9 +37,8 @@ absl::StatusOr<std::string> Today() {
 
 absl::Status AddDate(Crate::About& about) {
   if (!about.date.empty()) return absl::OkStatus();
-  absl::StatusOr<std::string> today = Today();
-  if (today.ok()) about.date = *std::move(today);
-  return today.status();
+  HEDDLE_ASSIGN_OR_RETURN(about.date, Today());
+  return absl::OkStatus();
 }
 
 }  // namespace heddle::tools::corpus

@@ -1,6 +1,7 @@
 // The SM: threads, registers, front end, execution units.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -14,8 +15,7 @@
 namespace heddle::tools {
 namespace {
 
-constexpr ImportOutcome kDifferent = ImportOutcome::kDifferent;
-constexpr ImportOutcome kNotRepresented = ImportOutcome::kNotRepresented;
+using enum ImportOutcome;
 
 constexpr double kMaxMhz = 100'000;  // of a machine
 
@@ -40,7 +40,7 @@ void ImportClocks(OptionReader& reader) {
     bool exact = true;
     for (size_t i = 0; i < mhz.size(); ++i) {
       const double scaled = mhz[i] * static_cast<double>(scale);
-      whole[i] = static_cast<uint64_t>(scaled + 0.5);
+      whole[i] = static_cast<uint64_t>(std::llround(scaled));
       const double error = scaled - static_cast<double>(whole[i]);
       exact &= error < 1e-6 && error > -1e-6;
     }
