@@ -47,7 +47,7 @@ std::array<Resource, 4> Resources(const machine::v1::Core& core, const trace::Pr
 }
 
 // The resource of which the fewest blocks fit, and how many.
-Occupancy Bound(const std::array<Resource, 4>& resources, const Resource*& bound) {
+Occupancy BlocksThatFit(const std::array<Resource, 4>& resources, const Resource*& bound) {
   uint64_t fit = UINT64_MAX;
   for (const Resource& resource : resources) {
     if (!resource.bounds || resource.have / resource.need >= fit) continue;
@@ -76,7 +76,7 @@ absl::StatusOr<Occupancy> ComputeOccupancy(const machine::v1::Machine& machine, 
   const std::array<Resource, 4> resources =
       Resources(machine.core(), program, launch, RegistersPerThread(program) + extra_registers);
   const Resource* bound = nullptr;
-  Occupancy occupancy = Bound(resources, bound);
+  Occupancy occupancy = BlocksThatFit(resources, bound);
   if (occupancy.blocks == 0) {
     return absl::FailedPreconditionError(absl::StrCat(
         "a block of kernel ", trace::BriefKernelName(program.name()), " (launch ", launch.id(),
@@ -107,7 +107,7 @@ RegisterSensitivity ComputeRegisterSensitivity(const machine::v1::Machine& machi
   const auto blocks = [&](uint64_t per_thread) {
     const std::array<Resource, 4> resources = Resources(machine.core(), program, launch, per_thread);
     const Resource* bound = nullptr;
-    return Bound(resources, bound).blocks;
+    return BlocksThatFit(resources, bound).blocks;
   };
   return {static_cast<uint32_t>(registers), blocks(registers - std::min(registers, kRegisterUncertainty)),
           blocks(registers + kRegisterUncertainty)};

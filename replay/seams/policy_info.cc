@@ -12,7 +12,7 @@
 namespace heddle::replay {
 namespace {
 
-absl::Status Refuse(const PolicyInfo& info, const std::string& what) {
+absl::Status Misdeclared(const PolicyInfo& info, const std::string& what) {
   return absl::InvalidArgumentError(absl::StrCat(info.name, ": ", what));
 }
 
@@ -24,7 +24,7 @@ const ParameterSpec* EarlierSpec(const PolicyInfo& info, const ParameterSpec& sp
 
 absl::Status CheckCondition(const PolicyInfo& info, const ParameterSpec& spec) {
   const auto refuse = [&](const std::string& what) {
-    return Refuse(info, absl::StrCat("parameter ", spec.name, ": only_if \"", spec.only_if, "\" ", what));
+    return Misdeclared(info, absl::StrCat("parameter ", spec.name, ": only_if \"", spec.only_if, "\" ", what));
   };
   if (spec.only_if.find('=') == std::string::npos) return refuse("is written NAME=VALUE or NAME!=VALUE");
   const ParameterCondition condition(spec.only_if);
@@ -39,7 +39,7 @@ absl::Status CheckCondition(const PolicyInfo& info, const ParameterSpec& spec) {
 
 absl::Status CheckWays(const PolicyInfo& info, const ParameterSpec& spec) {
   const auto refuse = [&](const std::string& what) {
-    return Refuse(info, absl::StrCat("parameter ", spec.name, ": ways_of \"", spec.ways_of, "\" ", what));
+    return Misdeclared(info, absl::StrCat("parameter ", spec.name, ": ways_of \"", spec.ways_of, "\" ", what));
   };
   const ParameterSpec* const entries = EarlierSpec(info, spec, spec.ways_of);
   if (entries == nullptr) return refuse("names no parameter that is declared before this one");
@@ -71,10 +71,10 @@ absl::Status CheckDeclaration(const PolicyInfo& info) {
   }
   for (const ParameterSpec& spec : info.parameters) {
     if (spec.name.empty() || spec.name.find_first_of("=!,:") != std::string::npos) {
-      return Refuse(info, absl::StrCat("\"", spec.name, "\" cannot be a parameter's name"));
+      return Misdeclared(info, absl::StrCat("\"", spec.name, "\" cannot be a parameter's name"));
     }
     if (info.Find(spec.name) != &spec) {
-      return Refuse(info, absl::StrCat("parameter ", spec.name, " is declared twice"));
+      return Misdeclared(info, absl::StrCat("parameter ", spec.name, " is declared twice"));
     }
     if (const auto value = ParseParameter(info, spec, spec.default_value); !value.ok()) {
       return absl::InvalidArgumentError(absl::StrCat(value.status().message(), ", its default"));
@@ -87,7 +87,7 @@ absl::Status CheckDeclaration(const PolicyInfo& info) {
   try {  // a policy's own code
     TraitsOf(info, defaults);
   } catch (const PolicyError& error) {
-    return Refuse(info, absl::StrCat("its traits: ", error.what()));
+    return Misdeclared(info, absl::StrCat("its traits: ", error.what()));
   }
   return absl::OkStatus();
 }

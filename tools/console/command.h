@@ -69,13 +69,13 @@ int RunProgram(const ProgramInfo& program, int argc, char** argv);
 }  // namespace heddle::tools
 
 // HEDDLE_COMMAND(Class, .name = "trace info", .place = 1, .summary = "..."): one in a file.
-#define HEDDLE_COMMAND(Class, ...)                                                                     \
-  [[maybe_unused]] static const bool command_registered = ::heddle::tools::CommandRegistry::Get().Add( \
-      ::heddle::tools::CommandInfo{__VA_ARGS__},                                                       \
+#define HEDDLE_COMMAND(Class, ...)                                                                        \
+  [[maybe_unused]] static const bool Class##_is_registered = ::heddle::tools::CommandRegistry::Get().Add( \
+      ::heddle::tools::CommandInfo{__VA_ARGS__},                                                          \
       []() -> std::unique_ptr<::heddle::tools::Command> { return std::make_unique<Class>(); })
 // HEDDLE_COMMAND for a name that only has commands below it, or that takes all words.
-#define HEDDLE_COMMAND_GROUP(...)                         \
-  [[maybe_unused]] static const bool command_registered = \
+#define HEDDLE_COMMAND_GROUP(...)                                  \
+  [[maybe_unused]] static const bool command_group_is_registered = \
       ::heddle::tools::CommandRegistry::Get().Add(::heddle::tools::CommandInfo{__VA_ARGS__}, nullptr)
 
 #endif  // HEDDLE_TOOLS_CONSOLE_COMMAND_H_

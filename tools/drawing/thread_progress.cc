@@ -10,10 +10,10 @@
 namespace heddle::tools {
 namespace {
 
-constexpr char kLight[] = R"svg(.all{fill:#56b4e9;fill-opacity:.35}.most{fill:#56b4e9;fill-opacity:.75}
+constexpr char kLightProgress[] = R"svg(.all{fill:#56b4e9;fill-opacity:.35}.most{fill:#56b4e9;fill-opacity:.75}
 .median{stroke:#1a1a1a;stroke-width:1.5;fill:none}
 )svg";
-constexpr char kDark[] = R"svg(.median{stroke:#ececec}
+constexpr char kDarkProgress[] = R"svg(.median{stroke:#ececec}
 )svg";
 constexpr int kLeft = 96;
 constexpr int kTop = 56;
@@ -83,21 +83,21 @@ std::string DrawThreadProgress(const ThreadProgress& progress, const std::string
   const int width = std::max(kLeft + kWidth + 40, 24 + 9 * static_cast<int>(title.size()));
   const int height = kTop + kHeight + 66;
   const int legend = kTop + kHeight + 44;
-  return absl::StrCat("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", width, " ", height, "\" width=\"",
-                      width, "\" height=\"", height, "\" role=\"img\">\n<title>", name, "</title>\n",
-                      DrawingStyle(kLight, kDark), "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
-                      text(12, 26, "t", name), text(12, 46, "s", "instructions executed, by thread"),
-                      band("all", 0, ThreadProgress::kQuantiles - 1), band("most", 1, ThreadProgress::kQuantiles - 2),
-                      "<polyline class=\"median\" points=\"", median, "\"/>\n", "<path class=\"l\" d=\"M", kLeft, " ",
-                      kTop, "v", kHeight, "h", kWidth, "\"/>\n", text(kLeft - 8, kTop + 10, "s e", WithThousands(most)),
-                      text(kLeft - 8, kTop + kHeight, "s e", "0"), text(kLeft, kTop + kHeight + 18, "s m", "0"),
-                      text(kLeft + kWidth, kTop + kHeight + 18, "s m", WithThousands(cycles)),
-                      text(kLeft + kWidth / 2, kTop + kHeight + 18, "s m", "cycle"),
-                      "<rect class=\"all\" x=\"12\" y=\"", legend - 9, "\" width=\"16\" height=\"10\"/>\n",
-                      text(34, legend, "s", "all threads that have begun"), "<rect class=\"most\" x=\"252\" y=\"",
-                      legend - 9, "\" width=\"16\" height=\"10\"/>\n",
-                      text(274, legend, "s", "without the first and last tenth"), "<path class=\"median\" d=\"M530 ",
-                      legend - 4, "h16\"/>\n", text(552, legend, "s", "median"), "</svg>\n");
+  return absl::StrCat(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", width, " ", height, "\" width=\"", width,
+      "\" height=\"", height, "\" role=\"img\">\n<title>", name, "</title>\n",
+      DrawingStyle(kLightProgress, kDarkProgress), "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
+      text(12, 26, "t", name), text(12, 46, "s", "instructions executed, by thread"),
+      band("all", 0, ThreadProgress::kQuantiles - 1), band("most", 1, ThreadProgress::kQuantiles - 2),
+      "<polyline class=\"median\" points=\"", median, "\"/>\n", "<path class=\"l\" d=\"M", kLeft, " ", kTop, "v",
+      kHeight, "h", kWidth, "\"/>\n", text(kLeft - 8, kTop + 10, "s e", WithThousands(most)),
+      text(kLeft - 8, kTop + kHeight, "s e", "0"), text(kLeft, kTop + kHeight + 18, "s m", "0"),
+      text(kLeft + kWidth, kTop + kHeight + 18, "s m", WithThousands(cycles)),
+      text(kLeft + kWidth / 2, kTop + kHeight + 18, "s m", "cycle"), "<rect class=\"all\" x=\"12\" y=\"", legend - 9,
+      "\" width=\"16\" height=\"10\"/>\n", text(34, legend, "s", "all threads that have begun"),
+      "<rect class=\"most\" x=\"252\" y=\"", legend - 9, "\" width=\"16\" height=\"10\"/>\n",
+      text(274, legend, "s", "without the first and last tenth"), "<path class=\"median\" d=\"M530 ", legend - 4,
+      "h16\"/>\n", text(552, legend, "s", "median"), "</svg>\n");
 }
 
 }  // namespace heddle::tools

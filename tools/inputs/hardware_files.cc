@@ -38,7 +38,7 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-constexpr uint32_t kSchema = 1;
+constexpr uint32_t kHardwareSchema = 1;
 constexpr uintmax_t kMostBytes = uintmax_t{64} << 20;  // of a file: a visit of hundreds of kernels takes a few
 constexpr char kRecordEnding[] = ".hardware.json";
 
@@ -103,8 +103,8 @@ absl::Status Parse(const std::string& text, const char* what, bool negative, Mes
 }
 
 absl::Status CheckSchema(uint32_t schema) {
-  if (schema == kSchema) return absl::OkStatus();
-  return Refuse(absl::StrCat("has schema ", schema, ", this heddle reads schema ", kSchema));
+  if (schema == kHardwareSchema) return absl::OkStatus();
+  return Refuse(absl::StrCat("has schema ", schema, ", this heddle reads schema ", kHardwareSchema));
 }
 
 std::string Called(const v1::Kernel& kernel) {

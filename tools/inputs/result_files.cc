@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using result::v1::Result;
 
-constexpr uint32_t kSchema = 1;
+constexpr uint32_t kResultSchema = 1;
 constexpr absl::string_view kFrameMagic = "\x28\xb5\x2f\xfd";  // that traces begin with
 constexpr char kHowToGetResults[] = "`heddle replay TRACE -o results.jsonl` writes some";
 
@@ -57,9 +57,9 @@ absl::Status ReadFile(const std::string& path, std::vector<Result>& results) {
     if (result.schema() == 0) {
       return Refused(path, number, "not a result of `heddle replay --json`: it has no \"schema\"");
     }
-    if (result.schema() != kSchema) {
+    if (result.schema() != kResultSchema) {
       return Refused(path, number,
-                     absl::StrCat("results of schema ", result.schema(), ", this heddle reads schema ", kSchema,
+                     absl::StrCat("results of schema ", result.schema(), ", this heddle reads schema ", kResultSchema,
                                   "; run the replay again, or use the heddle that wrote them"));
     }
     trace::MakePrintable(result);

@@ -19,18 +19,18 @@ struct Library {
   std::string_view prefix;  // of its functions, before a capital letter or '_'
   std::string_view name;
 };
-constexpr Library kLibraries[] = {
+constexpr Library kStandIns[] = {
     {"cublasLt", "cublasLt"}, {"cublas", "cuBLAS"}, {"curand", "cuRAND"}, {"cufft", "cuFFT"}};
 
-bool IsBlank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+bool IsSpace(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
 const Library* LibraryOf(std::string_view word) {
-  const Library* found = std::find_if(std::begin(kLibraries), std::end(kLibraries), [&](const Library& library) {
+  const Library* found = std::find_if(std::begin(kStandIns), std::end(kStandIns), [&](const Library& library) {
     if (!word.starts_with(library.prefix) || word.size() == library.prefix.size()) return false;
     const char next = word[library.prefix.size()];
     return next == '_' || std::isupper(static_cast<unsigned char>(next)) != 0;
   });
-  return found == std::end(kLibraries) ? nullptr : found;
+  return found == std::end(kStandIns) ? nullptr : found;
 }
 
 // Calls `visit` with each word's place and length.
@@ -48,10 +48,10 @@ void ForEachWord(std::string_view text, const Visit& visit) {
 // before.
 bool IsCall(std::string_view text, size_t at, size_t length) {
   size_t after = at + length;
-  while (after < text.size() && IsBlank(text[after])) ++after;
+  while (after < text.size() && IsSpace(text[after])) ++after;
   if (after == text.size() || text[after] != '(') return false;
   size_t before = at;
-  while (before > 0 && IsBlank(text[before - 1])) --before;
+  while (before > 0 && IsSpace(text[before - 1])) --before;
   if (before == 0 || !(IsWord(text[before - 1]) || text[before - 1] == '*')) return true;
   size_t start = before;
   while (start > 0 && IsWord(text[start - 1])) --start;
@@ -73,7 +73,7 @@ std::set<std::string, std::less<>> StandInWords(const std::string& headers) {
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(headers, ignored)) {
     const std::string name = fs::relative(entry.path(), headers, ignored).string();
-    const bool declares = std::any_of(std::begin(kLibraries), std::end(kLibraries),
+    const bool declares = std::any_of(std::begin(kStandIns), std::end(kStandIns),
                                       [&](const Library& library) { return name.starts_with(library.prefix); });
     if (!declares) continue;
     std::ifstream in(entry.path());
@@ -106,9 +106,9 @@ std::vector<std::string> CallsWithoutStandIn(const std::string& path, std::strin
 }
 
 bool IsStandInLibrary(std::string_view word) {
-  return word.starts_with("-l") &&
-         std::any_of(std::begin(kLibraries), std::end(kLibraries),
-                     [&](const Library& library) { return word.substr(2).starts_with(library.prefix); });
+  return word.starts_with("-l") && std::any_of(std::begin(kStandIns), std::end(kStandIns), [&](const Library& library) {
+           return word.substr(2).starts_with(library.prefix);
+         });
 }
 
 }  // namespace heddle::nvcc

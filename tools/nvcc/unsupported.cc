@@ -11,8 +11,8 @@ namespace heddle::nvcc {
 namespace {
 
 // Libraries of a toolkit that have neither headers nor code here.
-constexpr std::string_view kLibraries[] = {"cusparse", "cusolver", "cudnn", "nccl",   "nvgraph",
-                                           "nvjpeg",   "nvml",     "npp",   "cutlass"};
+constexpr std::string_view kRefusedLibraries[] = {"cusparse", "cusolver", "cudnn", "nccl",   "nvgraph",
+                                                  "nvjpeg",   "nvml",     "npp",   "cutlass"};
 // Libraries of which a few functions have stand-ins (tracegen/runtime/libraries), and what their functions begin with.
 constexpr std::string_view kStandIns[] = {"cublas", "curand", "cufft"};
 // Libraries of headers alone, which compile where they are installed.
@@ -125,13 +125,13 @@ std::string MissingLibrary(std::string_view line, const FindHeader& find) {
     if (header.starts_with(part.prefix) && inclusion == Inclusion::kMissing) return std::string(part.text);
   }
   const std::string_view* found =
-      std::find_if(std::begin(kLibraries), std::end(kLibraries),
+      std::find_if(std::begin(kRefusedLibraries), std::end(kRefusedLibraries),
                    [&](std::string_view name) { return is_of(name, quoted && inclusion != Inclusion::kMissing); });
   // <cuda/atomic>; two headers are there.
   const bool is_ours = header == "cuda/barrier" || header == "cuda/pipeline";
   const std::string_view library = (header.starts_with("cuda/") && !is_ours) || header == "nv/target" ? "libcu++"
-                                   : found != std::end(kLibraries)                                    ? *found
-                                                                   : std::string_view();
+                                   : found != std::end(kRefusedLibraries)                             ? *found
+                                                                          : std::string_view();
   if (!library.empty() && inclusion != Inclusion::kNone) {
     return "the library " + std::string(library) +
            " is not supported: heddle-nvcc has the CUDA runtime and driver API, and no libraries on top";

@@ -71,7 +71,7 @@ void Add(const LaunchResult& launch, Kernel& kernel) {
   }
 }
 
-std::string Share(uint64_t part, uint64_t whole) {
+std::string SharePerCent(uint64_t part, uint64_t whole) {
   if (whole == 0) return "-";
   return absl::StrCat(Decimal(100 * static_cast<double>(part) / static_cast<double>(whole), 1), " %");
 }
@@ -118,8 +118,8 @@ std::string KernelTable(const Kernel& kernel, size_t most) {
                                       WithThousands(row->issues),
                                       Mean(row->lanes, row->issues),
                                       WithThousands(row->splits),
-                                      Share(row->issued, kernel.cycles),
-                                      Share(row->lost, kernel.cycles),
+                                      SharePerCent(row->issued, kernel.cycles),
+                                      SharePerCent(row->lost, kernel.cycles),
                                       row->lost == 0 ? "-" : kLosses[worst]};
     if (memory) {
       cells.push_back(Mean(row->transactions, row->accesses));

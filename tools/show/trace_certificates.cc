@@ -50,7 +50,7 @@ std::string Outcome(const Certificate& certificate) {
 
 // What another order ran more often than the recorded one counts as changed, too: there may be more changes than
 // executions.
-std::string Share(uint64_t part, uint64_t whole) {
+std::string CountAndShare(uint64_t part, uint64_t whole) {
   if (part == 0) return "-";
   if (part > whole) return absl::StrCat(WithThousands(part), " (more than ran)");
   return absl::StrCat(WithThousands(part), " (",
@@ -152,7 +152,7 @@ class Rows {
     ForSome(changes_, [&](const auto& key, const Change& row) {
       const Place place = PlaceOf(*row.program, key.second);
       table.AddRow({absl::StrCat(row.number), place.name, place.source, WithThousands(row.executions),
-                    Share(row.decisions, row.executions), Share(row.addresses, row.executions),
+                    CountAndShare(row.decisions, row.executions), CountAndShare(row.addresses, row.executions),
                     WithThousands(row.threads)});
       more_than_ran |= row.decisions > row.executions || row.addresses > row.executions;
     });

@@ -33,8 +33,8 @@ constexpr uint64_t kMostBlockInstructions = uint64_t{64} << 20;
 // Longer blocks are cut in time. The writer's own chunks may be somewhat longer than this.
 constexpr uint64_t kPartInstructions = 1u << 19;
 // Where traces of old tracers do not say it; beyond every address of a GPU.
-constexpr uint64_t kUsualSharedBase = uint64_t{1} << 60;
-constexpr uint64_t kUsualLocalBase = uint64_t{2} << 60;
+constexpr uint64_t kSharedBaseUntold = uint64_t{1} << 60;
+constexpr uint64_t kLocalBaseUntold = uint64_t{2} << 60;
 
 constexpr char kLimits[] =
     "Imported from traces of machine code of warps (Accel-Sim). Immediate post-dominators and basic blocks are "
@@ -91,8 +91,8 @@ absl::StatusOr<std::vector<Command>> ReadKernelsList(const std::string& folder) 
 
 // What all kernels of a trace have in common.
 struct Windows {
-  uint64_t shared_base = kUsualSharedBase;
-  uint64_t local_base = kUsualLocalBase;
+  uint64_t shared_base = kSharedBaseUntold;
+  uint64_t local_base = kLocalBaseUntold;
 
   static Windows Of(const KernelHeader& header) {
     Windows windows;

@@ -18,7 +18,6 @@ using trace::v1::KernelProgram;
 
 constexpr size_t kMostHops = size_t{1} << 22;
 constexpr size_t kMostSuccessors = 256;  // a decision is one byte
-constexpr uint32_t kZeroRegister = 255;  // R255 reads as 0 and is written nowhere
 constexpr uint32_t kUnused = ~uint32_t{0};
 // Code that no thread ran keeps its room as long as the program has at most so many instructions per one that was seen,
 // and so many more: a PC far away in a hostile file costs little.

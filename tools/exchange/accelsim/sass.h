@@ -11,6 +11,8 @@
 
 namespace heddle::tools::accelsim {
 
+constexpr uint32_t kZeroRegister = 255;  // R255 reads as 0 and is written nowhere
+
 // What an opcode is here.
 struct SassClass {
   trace::v1::OpClass op = trace::v1::OP_UNKNOWN;

@@ -15,8 +15,7 @@
 namespace heddle::tools {
 namespace {
 
-constexpr ImportOutcome kDifferent = ImportOutcome::kDifferent;
-constexpr ImportOutcome kNotRepresented = ImportOutcome::kNotRepresented;
+using enum ImportOutcome;
 
 const std::string kHierarchy = "memory.hierarchy.";
 

@@ -16,7 +16,7 @@
 namespace heddle::tools {
 namespace {
 
-constexpr ImportOutcome kDifferent = ImportOutcome::kDifferent;
+using enum ImportOutcome;
 
 const std::string kDram = "memory.hierarchy.dram.";
 

@@ -12,7 +12,7 @@
 namespace heddle::tools::sweep {
 namespace {
 
-constexpr char kFooter[] = R"(
+constexpr char kCollectFooter[] = R"(
 Columns: key, trace, kernels, machine, divergence, scheduler, dispatch, fetch, seed; set.NAME for each parameter; launches;
 cycles, warp_instructions, thread_instructions, ipc, lane_activity; then all counters of the replay by their path in
 proto/result.proto, summed over the launches. Rows are in the order of the points.)";
@@ -45,7 +45,7 @@ class SweepCollect final : public Command {
 };
 
 HEDDLE_COMMAND(SweepCollect, .name = "sweep collect", .place = 5, .summary = "All results as one table",
-               .footer = kFooter);
+               .footer = kCollectFooter);
 
 }  // namespace
 }  // namespace heddle::tools::sweep

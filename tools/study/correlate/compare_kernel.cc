@@ -16,7 +16,6 @@ namespace {
 namespace hw = hardware::v1;
 
 constexpr char kCycles[] = "cycles";  // the comparison that intervals are made of
-constexpr double kPerCent = 100;
 
 // A launch of the card with ours.
 struct Pair {

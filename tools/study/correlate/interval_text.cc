@@ -12,9 +12,7 @@
 namespace heddle::tools::correlate {
 namespace {
 
-constexpr double kPerCent = 100;
-
-std::string WholePerCent(double share) { return Decimal(kPerCent * share, 0); }
+std::string WholePerCent(double share) { return Decimal(100 * share, 0); }
 
 uint64_t Cycles(uint64_t ours, double factor) {
   constexpr double kMost = 1e18;

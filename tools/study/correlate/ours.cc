@@ -16,7 +16,6 @@ namespace {
 namespace v1 = result::v1;
 using Former = std::function<absl::StatusOr<Term>(const OurLaunch&)>;
 
-constexpr double kPerCent = 100;
 constexpr uint64_t kSectorBytes = 32;
 
 absl::Status Lacks(const std::string& what) { return absl::NotFoundError(what); }

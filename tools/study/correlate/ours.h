@@ -13,6 +13,8 @@
 
 namespace heddle::tools::correlate {
 
+inline constexpr double kPerCent = 100;
+
 // A launch that was replayed with ReplayOptions::metrics.per_instruction.
 struct OurLaunch {
   const result::v1::LaunchResult& result;

@@ -34,8 +34,6 @@ namespace proto = heddle::sweep::v1;
 
 constexpr std::array<const char*, 4> kKinds = {"divergence", "scheduler", "dispatch", "fetch"};
 
-absl::Status Refuse(const std::string& what) { return absl::InvalidArgumentError(what); }
-
 absl::Status Prefixed(const std::string& prefix, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(prefix, ": ", status.message()));
 }
@@ -52,8 +50,9 @@ absl::Status AddTraces(const Spec& spec, const std::string& folder, Plan& plan, 
     PlannedTrace trace;
     trace.name = fs::path(file).stem().string();
     if (const PlannedTrace* other = plan.FindTrace(trace.name); other != nullptr) {
-      return Refuse(absl::StrCat("trace: two traces are called ", trace.name, " (", other->path, " and ", path,
-                                 "): points name traces by their files' names, so these must differ"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("trace: two traces are called ", trace.name, " (", other->path, " and ", path,
+                       "): points name traces by their files' names, so these must differ"));
     }
     trace.path = PathFrom(folder, path);
     trace.digest = (*reader)->digest();
@@ -74,7 +73,7 @@ absl::StatusOr<Matches> MatchKernels(const Spec& spec, const Plan& plan) {
   Matches matches;
   for (const std::string& expression : spec.sweep.kernels()) {
     const absl::StatusOr<trace::KernelPattern> pattern = trace::KernelPattern::Parse(expression);
-    if (!pattern.ok()) return Refuse(absl::StrCat("kernels: ", pattern.status().message()));
+    if (!pattern.ok()) return absl::InvalidArgumentError(absl::StrCat("kernels: ", pattern.status().message()));
     bool any = false;
     for (const PlannedTrace& trace : plan.traces) {
       HEDDLE_ASSIGN_OR_RETURN(
@@ -87,7 +86,9 @@ absl::StatusOr<Matches> MatchKernels(const Spec& spec, const Plan& plan) {
       matches[{expression, trace.name}] = here;
       any = any || here;
     }
-    if (!any) return Refuse(absl::StrCat("kernels: \"", expression, "\" matches no recorded kernel of any trace"));
+    if (!any)
+      return absl::InvalidArgumentError(
+          absl::StrCat("kernels: \"", expression, "\" matches no recorded kernel of any trace"));
   }
   return matches;
 }
@@ -116,7 +117,7 @@ absl::StatusOr<std::vector<std::string>> PoliciesOf(const google::protobuf::Repe
       const std::string seam = SeamOf(policy.name);
       if (elsewhere.empty() && !seam.empty()) elsewhere = absl::StrCat("is for ", seam);
       if (elsewhere.empty()) return Prefixed(what, entry.status());
-      return Refuse(absl::StrCat(what, ": ", policy.name, " ", elsewhere));
+      return absl::InvalidArgumentError(absl::StrCat(what, ": ", policy.name, " ", elsewhere));
     }
     // Ways and entries of a table may be swept together: what they demand of each other is checked by setting.
     const replay::PolicyInfo& info = (*entry)->info;
@@ -130,7 +131,7 @@ absl::StatusOr<std::vector<std::string>> PoliciesOf(const google::protobuf::Repe
       absl::StrAppend(&meaning, ",", spec.name, "=", parameters->Text(spec.name));
     }
     if (!canonical.insert(meaning).second) {
-      return Refuse(absl::StrCat(what, ": ", text, " is the same as another entry of the list"));
+      return absl::InvalidArgumentError(absl::StrCat(what, ": ", text, " is the same as another entry of the list"));
     }
   }
   return texts;
@@ -267,7 +268,7 @@ absl::StatusOr<std::pair<std::string, machine::v1::Machine>> LoadNamed(const Spe
     name = fs::path(text).filename().string();
     where = FromSpec(spec, text);
     for (const auto& [other, path] : expansion.machine_files) {
-      if (other == name) return Refuse(absl::StrCat("machine: two files are called ", name));
+      if (other == name) return absl::InvalidArgumentError(absl::StrCat("machine: two files are called ", name));
     }
     expansion.machine_files.emplace_back(name, where);
   }
@@ -278,9 +279,9 @@ absl::StatusOr<std::pair<std::string, machine::v1::Machine>> LoadNamed(const Spe
     return parameter.name.find("jitter_cycles") != std::string::npos;
   });
   if (noise && !settable && machine->memory().hierarchy().jitter_cycles() == 0) {
-    return Refuse(absl::StrCat("seed: machine ", name,
-                               " has no noise on its memory latencies, so seeds change nothing: set ",
-                               "memory.hierarchy.jitter_cycles with a parameter, or leave the seeds out"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("seed: machine ", name, " has no noise on its memory latencies, so seeds change nothing: set ",
+                     "memory.hierarchy.jitter_cycles with a parameter, or leave the seeds out"));
   }
   return std::pair{name, *std::move(machine)};
 }
@@ -334,7 +335,7 @@ absl::StatusOr<Expansion> Expand(const Spec& spec, const std::string& folder) {
   }
   std::set<std::string> kernels;
   HEDDLE_RETURN_IF_ERROR(AddTraces(spec, folder, plan, kernels));
-  if (kernels.empty()) return Refuse("trace: none of the traces has a recorded launch");
+  if (kernels.empty()) return absl::InvalidArgumentError("trace: none of the traces has a recorded launch");
   const auto policies = AllPolicies(spec.sweep);
   if (!policies.ok()) return policies.status();
   HEDDLE_RETURN_IF_ERROR(CheckPolicyParameters(spec, *policies));
@@ -362,22 +363,25 @@ absl::StatusOr<Expansion> Expand(const Spec& spec, const std::string& folder) {
       }
       points += setting.planned.policies.size() * points_each;
       if (points > kMostPoints) {
-        return Refuse(absl::StrCat("the sweep has more than ", kMostPoints, " points: split it"));
+        return absl::InvalidArgumentError(absl::StrCat("the sweep has more than ", kMostPoints, " points: split it"));
       }
       expansion.machines.push_back(std::move(setting.planned));
       const bool screening =
           spec.sweep.design() == proto::PLACKETT_BURMAN || spec.sweep.design() == proto::PLACKETT_BURMAN_FOLDOVER;
       if (screening && expansion.machines.back().policies.size() != expansion.machines[first].policies.size()) {
-        return Refuse(absl::StrCat("design ", plan.design, ": on machine ", named.first,
-                                   " some policies go with some settings of the parameters and not with others (",
-                                   left_out.begin()->first, "), so runs of the design would be missing"));
+        return absl::InvalidArgumentError(
+            absl::StrCat("design ", plan.design, ": on machine ", named.first,
+                         " some policies go with some settings of the parameters and not with others (",
+                         left_out.begin()->first, "), so runs of the design would be missing"));
       }
     }
   }
   plan.left_out.assign(left_out.begin(), left_out.end());
   plan.notes = unread.Notes();
   for (std::string& note : equal.Notes(points_each)) plan.notes.push_back(std::move(note));
-  if (points == 0) return Refuse(absl::StrCat("no combination of the policies goes: ", plan.left_out.front().first));
+  if (points == 0)
+    return absl::InvalidArgumentError(
+        absl::StrCat("no combination of the policies goes: ", plan.left_out.front().first));
   return expansion;
 }
 
@@ -406,9 +410,10 @@ absl::Status ForEachPoint(const Spec& spec, const Expansion& expansion,
             point.key = KeyOf(trace.digest, kernels, machine.digest, policies.canonical, seed, expansion.plan.settings);
             const auto [it, added] = numbers.try_emplace(absl::HexStringToBytes(point.key), number);
             if (!added) {
-              return Refuse(absl::StrCat("points ", it->second, " and ", number, " are the same run (trace ",
-                                         trace.name, ", machine ", machine.name, ", ", policies.divergence, ", ",
-                                         policies.scheduler, "): two settings of the sweep mean the same"));
+              return absl::InvalidArgumentError(
+                  absl::StrCat("points ", it->second, " and ", number, " are the same run (trace ", trace.name,
+                               ", machine ", machine.name, ", ", policies.divergence, ", ", policies.scheduler,
+                               "): two settings of the sweep mean the same"));
             }
             HEDDLE_RETURN_IF_ERROR(use(point));
             ++number;

@@ -11,7 +11,7 @@
 namespace heddle::tracegen {
 namespace {
 
-constexpr uint64_t kPage = 4096;
+constexpr uint64_t kControlBytes = 4096;  // a page
 
 uint64_t RoundUp(uint64_t value) { return (value + 7) / 8 * 8; }
 
@@ -21,7 +21,7 @@ absl::Status Full() { return absl::ResourceExhaustedError("no room for the recor
 
 absl::StatusOr<std::unique_ptr<RecordArena>> RecordArena::Create(uint64_t bytes) {
   void* memory =
-      mmap(nullptr, bytes + kPage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      mmap(nullptr, bytes + kControlBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
     return absl::ResourceExhaustedError(absl::StrCat("no memory for the records of workers: ", strerror(errno)));
   }
@@ -29,9 +29,9 @@ absl::StatusOr<std::unique_ptr<RecordArena>> RecordArena::Create(uint64_t bytes)
 }
 
 RecordArena::RecordArena(char* memory, uint64_t bytes)
-    : memory_(memory), control_(new(memory) Control), data_(memory + kPage), bytes_(bytes) {}
+    : memory_(memory), control_(new(memory) Control), data_(memory + kControlBytes), bytes_(bytes) {}
 
-RecordArena::~RecordArena() { munmap(memory_, bytes_ + kPage); }
+RecordArena::~RecordArena() { munmap(memory_, bytes_ + kControlBytes); }
 
 void RecordArena::Clear() { control_->used = 0; }
 

@@ -1,7 +1,6 @@
 #include "tracegen/execute/code/image_unit.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -21,8 +20,6 @@ constexpr uint64_t kLiteralAddressClamp = 4;
 constexpr uint64_t kLiteralAddressRepeat = 6;
 constexpr uint64_t kLiteralAddressMirror = 8;
 
-float Float(uint64_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits)); }
-uint32_t Bits(float value) { return std::bit_cast<uint32_t>(value); }
 
 bool InGlobalMemory(uint64_t address, uint64_t bytes) {
   return address >= kGlobalBase && address - kGlobalBase <= kGlobalBytes - bytes;

@@ -63,9 +63,6 @@ void Store(uint64_t address, T value) {
   std::memcpy(reinterpret_cast<void*>(address), &value, sizeof(T));
 }
 
-uint32_t Bits(float value) { return std::bit_cast<uint32_t>(value); }
-float Float(uint32_t bits) { return std::bit_cast<float>(bits); }
-
 uint32_t ReadChannel(uint32_t type, uint64_t address) {
   switch (type) {
     case HEDDLE_CHANNEL_SIGNED_8:

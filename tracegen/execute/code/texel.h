@@ -3,6 +3,7 @@
 #define HEDDLE_TRACEGEN_EXECUTE_CODE_TEXEL_H_
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
 #include "tracegen/runtime/protocol/device_image.h"
@@ -11,6 +12,10 @@ namespace heddle::tracegen {
 
 // Red, green, blue, alpha: bits of floats where ReadsAsFloat, else integers (signed ones extended).
 using Texel = std::array<uint32_t, 4>;
+
+inline uint32_t Bits(float value) { return std::bit_cast<uint32_t>(value); }
+// Of the lower half: what is read as float may come in a wider word.
+inline float Float(uint64_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits)); }
 
 // True for the channel types that are read as float.
 bool ReadsAsFloat(const HeddleImage& image);
