@@ -58,6 +58,29 @@ add_library(heddle_library_headers OBJECT ${nothing})
 target_link_libraries(heddle_library_headers PRIVATE heddle_options protobuf::libprotobuf absl::status)
 target_precompile_headers(heddle_library_headers PRIVATE ${heddle_common_headers})
 
+# heddle_sources_together(TARGET): with HEDDLE_UNITY, sources of a folder are compiled as one, up to 16 at once. Those with
+# options or definitions of their own stay apart, and so do those whose names clash (SKIP_UNITY_BUILD_INCLUSION).
+function(heddle_sources_together target)
+  if(NOT HEDDLE_UNITY)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  set(previous "none yet")
+  foreach(source ${sources})
+    get_filename_component(folder ${source} DIRECTORY)
+    if(NOT folder STREQUAL previous)
+      set(previous "${folder}")
+      set(count 0)
+    endif()
+    math(EXPR part "${count} / 16")
+    math(EXPR count "${count} + 1")
+    string(SHA1 group "${folder}")
+    string(SUBSTRING ${group} 0 8 group)
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group}_${part})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
 # heddle_library(NAME SOURCES ... DEPS ... [HEADERS ...]): a static library with the project's settings. HEADERS are
 # compiled once, too, for this library alone.
 function(heddle_library name)
