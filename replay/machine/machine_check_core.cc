@@ -1,6 +1,7 @@
 #include "replay/machine/machine_check_core.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <set>
@@ -18,6 +19,8 @@ using machine::v1::Core;
 using machine::v1::ExecutionUnits;
 using machine::v1::InstructionBuffer;
 using machine::v1::OperationTiming;
+using machine::v1::ShapeTiming;
+using machine::v1::TensorTiming;
 using machine::v1::ThesisPipeline;
 
 // Bounds that keep every counter and event time far from overflow; no real machine comes near.
@@ -30,6 +33,12 @@ constexpr uint64_t kMaxRegisterBanks = 1024;
 constexpr uint64_t kMaxCollectors = 1024;
 // As many memory instructions, of some KiB each, may be on their way to the memory stage of an SM.
 constexpr uint64_t kMaxMemoryIssueLatency = 1024;
+constexpr uint64_t kMaxMultiplyAdds = 1u << 20;
+constexpr uint64_t kMaxShape = 4096;  // rows, columns or terms of a product
+constexpr uint64_t kMaxCopyBytes = 1u << 20;
+constexpr uint64_t kMaxCopies = 1u << 20;
+// As many cycles' arrivals at transaction barriers of an SM may have to be remembered.
+constexpr uint64_t kMaxArrivalLatency = 1024;
 
 absl::Status First(std::initializer_list<absl::Status> checks) {
   for (const absl::Status& status : checks) {
@@ -125,7 +134,11 @@ absl::Status CheckTimings(const ExecutionUnits& units) {
       return absl::InvalidArgumentError(absl::StrCat(path, ": stands there twice"));
     }
     if (!OperationTiming::Unit_IsValid(timing.unit())) {
-      return Refuse(path + ".unit", static_cast<uint64_t>(timing.unit()), "SP_UNIT or SFU_UNIT");
+      return Refuse(path + ".unit", static_cast<uint64_t>(timing.unit()), "SP_UNIT, SFU_UNIT or TENSOR_UNIT");
+    }
+    if (timing.unit() == OperationTiming::TENSOR_UNIT && units.tensor() == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ".unit = TENSOR_UNIT: core.units.tensor must be at least 1"));
     }
     HEDDLE_RETURN_IF_ERROR(First({
         CheckRange(path + ".latency", timing.latency(), 1, kMaxLatency),
@@ -137,6 +150,70 @@ absl::Status CheckTimings(const ExecutionUnits& units) {
         "core.units.timing: INT_ALU must be among the operations; it stands for those that are not");
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckShapes(const TensorTiming& timing, const std::string& timing_path) {
+  std::set<std::array<uint32_t, 3>> seen;
+  for (int i = 0; i < timing.shape_size(); ++i) {
+    const ShapeTiming& shape = timing.shape(i);
+    const std::string path = absl::StrCat(timing_path, ".shape[", i, "]");
+    HEDDLE_RETURN_IF_ERROR(First({
+        CheckRange(path + ".m", shape.m(), 1, kMaxShape),
+        CheckRange(path + ".n", shape.n(), 1, kMaxShape),
+        CheckRange(path + ".k", shape.k(), 1, kMaxShape),
+        CheckRange(path + ".latency", shape.latency(), 0, kMaxLatency, "0 means that it follows from the rate"),
+        CheckRange(path + ".initiation_interval", shape.initiation_interval(), 0, kMaxLatency,
+                   "0 means that it follows from the rate"),
+    }));
+    if (shape.latency() == 0 && shape.initiation_interval() == 0) {
+      return absl::InvalidArgumentError(absl::StrCat(path, ": must say latency or initiation_interval"));
+    }
+    if (!seen.insert({shape.m(), shape.n(), shape.k()}).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ": m", shape.m(), "n", shape.n(), "k", shape.k(), " stands there twice"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckTensorTimings(const ExecutionUnits& units) {
+  std::set<int> seen;
+  for (int i = 0; i < units.tensor_timing_size(); ++i) {
+    const TensorTiming& timing = units.tensor_timing(i);
+    if (timing.elements() == TensorTiming::ELEMENTS_UNSPECIFIED || !TensorTiming::Elements_IsValid(timing.elements())) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("core.units.tensor_timing[", i, "].elements: must be given, such as F16_INTO_F32"));
+    }
+    const std::string path =
+        absl::StrCat("core.units.tensor_timing[", TensorTiming::Elements_Name(timing.elements()), "]");
+    if (!seen.insert(timing.elements()).second) {
+      return absl::InvalidArgumentError(absl::StrCat(path, ": stands there twice"));
+    }
+    HEDDLE_RETURN_IF_ERROR(First({
+        CheckRange(path + ".multiply_adds", timing.multiply_adds(), 1, kMaxMultiplyAdds),
+        CheckRange(path + ".pipeline_cycles", timing.pipeline_cycles(), 0, kMaxLatency),
+        CheckShapes(timing, path),
+    }));
+  }
+  const auto is_product = [](const OperationTiming& timing) { return timing.operation() == OperationTiming::TENSOR; };
+  if (!seen.empty() && std::ranges::none_of(units.timing(), is_product)) {
+    return absl::InvalidArgumentError(
+        "core.units.tensor_timing: core.units.timing[TENSOR] must be there, which says the unit of products");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckAsynchronous(const Core& core) {
+  const machine::v1::CopyEngine& copies = core.copies();
+  const machine::v1::TransactionBarriers& barriers = core.transaction_barriers();
+  return First({
+      CheckRange("core.copies.issue_latency", copies.issue_latency(), 0, kMaxLatency),
+      CheckRange("core.copies.write_latency", copies.write_latency(), 0, kMaxLatency),
+      CheckRange("core.copies.bytes_per_cycle", copies.bytes_per_cycle(), 0, kMaxCopyBytes, "0 means no limit"),
+      CheckRange("core.copies.in_flight", copies.in_flight(), 0, kMaxCopies, "0 means no limit"),
+      CheckRange("core.transaction_barriers.arrival_latency", barriers.arrival_latency(), 0, kMaxArrivalLatency),
+      CheckRange("core.transaction_barriers.wake_latency", barriers.wake_latency(), 0, kMaxLatency),
+  });
 }
 
 absl::Status CheckUnits(const ExecutionUnits& units) {
@@ -160,14 +237,16 @@ absl::Status CheckUnits(const ExecutionUnits& units) {
                  "0 means that operands are always there in time"),
       CheckRange("core.units.sp_collectors", units.sp_collectors(), 0, kMaxCollectors, "0 means no limit"),
       CheckRange("core.units.sfu_collectors", units.sfu_collectors(), 0, kMaxCollectors, "0 means no limit"),
+      CheckRange("core.units.tensor", units.tensor(), 0, kMaxUnits),
       CheckTimings(units),
+      CheckTensorTimings(units),
   });
 }
 
 }  // namespace
 
 absl::Status CheckCore(const Core& core) {
-  HEDDLE_RETURN_IF_ERROR(CheckResources(core));
+  HEDDLE_RETURN_IF_ERROR(First({CheckResources(core), CheckAsynchronous(core)}));
   switch (core.front_end()) {
     case Core::THESIS:
       return CheckSinglePipeline(core);

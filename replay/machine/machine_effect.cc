@@ -1,4 +1,5 @@
 // Which fields of a machine nothing reads, because of what other fields say.
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -28,12 +29,17 @@ std::string WithoutEffect(const machine::v1::Machine& machine, std::string_view 
   constexpr std::string_view kNoCache = "sets = 0: there is no such cache";
   constexpr std::string_view kNoMerging = "pending_hits is OWN_REQUEST: nothing is merged";
   constexpr std::string_view kOneBank = "only memory.hierarchy.l1_data has banks";
+  const auto& timings = machine.core().units().timing();
+  const bool tensor_units = std::ranges::any_of(timings, [](const machine::v1::OperationTiming& timing) {
+    return timing.unit() == machine::v1::OperationTiming::TENSOR_UNIT;
+  });
   const Unread unread[] = {
       {buffers, "core.thesis.", kBuffers},
       {true, "core.thesis.pre_memory_stages", "core.pipeline_depth counts these stages, set that"},
       {buffers, "core.pipeline_depth", kBuffers},
       {!buffers, "core.ibuffer.", kSinglePipeline},
       {!buffers, "core.units.", kSinglePipeline},
+      {!tensor_units, "core.units.tensor", "no operation of core.units.timing has TENSOR_UNIT"},
       {!buffers, "core.skip_empty_groups", kSinglePipeline},
       {!buffers, "memory.hierarchy.l1_instruction.", "core.front_end is THESIS: fetches always hit"},
       {fixed, "clocks.", "memory.fixed counts core cycles"},
