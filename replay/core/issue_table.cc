@@ -7,6 +7,8 @@
 namespace heddle::replay {
 
 using machine::v1::OperationTiming;
+using machine::v1::TensorTiming;
+using trace::v1::Matrix;
 using trace::v1::OpClass;
 
 OperationTiming::Operation OperationOf(const trace::v1::Instruction& instruction) {
@@ -41,14 +43,78 @@ const OperationTiming& TimingOf(const machine::v1::ExecutionUnits& units, Operat
   return *fallback;
 }
 
-OperationTiming TimingOf(const machine::v1::ExecutionUnits& units, const trace::v1::Instruction& instruction) {
-  OperationTiming timing = TimingOf(units, OperationOf(instruction));
-  const trace::v1::Matrix& product = instruction.matrix();
-  if (product.role() != trace::v1::Matrix::MULTIPLY) return timing;
+namespace {
+
+// Of one product. PTX's m8n8k4 in half precision makes four of them, but counts as one without rates.
+uint64_t MultiplyAdds(const Matrix& product) {
+  return uint64_t{product.m()} * product.n() * product.k() / (product.sparse() ? 2 : 1);
+}
+
+uint64_t RoundedUp(uint64_t number, uint64_t divisor) { return (number + divisor - 1) / divisor; }
+
+// By the machine's rate for the elements, or what it says of the shape. `groups`: of lanes, each of which takes the
+// input for the initiation interval.
+void TakeTensorTiming(const TensorTiming& rate, const Matrix& product, uint64_t groups, OperationTiming& timing) {
+  const bool half = product.a() == Matrix::F16;
+  const uint64_t products = half && product.m() == 8 && product.n() == 8 && product.k() == 4 ? 4 : 1;
+  uint64_t input = std::max<uint64_t>(1, RoundedUp(products * MultiplyAdds(product), rate.multiply_adds()));
+  uint64_t latency = 0;
+  for (const machine::v1::ShapeTiming& shape : rate.shape()) {
+    if (shape.m() != product.m() || shape.n() != product.n() || shape.k() != product.k()) continue;
+    if (shape.initiation_interval() != 0) input = shape.initiation_interval();
+    latency = shape.latency();
+  }
+  timing.set_initiation_interval(static_cast<uint32_t>(RoundedUp(input, groups)));
+  timing.set_latency(static_cast<uint32_t>(latency != 0 ? latency : input + rate.pipeline_cycles()));
+}
+
+}  // namespace
+
+TensorTiming::Elements ElementsOf(const Matrix& product) {
+  const bool into_half = product.d() == Matrix::F16;
+  switch (product.a()) {
+    case Matrix::B1:
+      return TensorTiming::B1;
+    case Matrix::S4:
+    case Matrix::U4:
+      return TensorTiming::INT4;
+    case Matrix::S8:
+    case Matrix::U8:
+      return TensorTiming::INT8;
+    case Matrix::E4M3:
+    case Matrix::E5M2:
+      return into_half ? TensorTiming::FP8_INTO_F16 : TensorTiming::FP8_INTO_F32;
+    case Matrix::F16:
+      return into_half ? TensorTiming::F16_INTO_F16 : TensorTiming::F16_INTO_F32;
+    case Matrix::BF16:
+      return TensorTiming::BF16;
+    case Matrix::TF32:
+      return TensorTiming::TF32;
+    case Matrix::F64:
+      return TensorTiming::F64;
+    default:
+      return TensorTiming::ELEMENTS_UNSPECIFIED;
+  }
+}
+
+const TensorTiming* FindTensorTiming(const machine::v1::ExecutionUnits& units, TensorTiming::Elements elements) {
+  for (const TensorTiming& timing : units.tensor_timing()) {
+    if (timing.elements() == elements) return &timing;
+  }
+  return nullptr;
+}
+
+OperationTiming TimingOf(const machine::v1::Core& core, const trace::v1::Instruction& instruction) {
+  OperationTiming timing = TimingOf(core.units(), OperationOf(instruction));
+  const Matrix& product = instruction.matrix();
+  if (product.role() != Matrix::MULTIPLY) return timing;
+  if (const TensorTiming* rate = FindTensorTiming(core.units(), ElementsOf(product)); rate != nullptr) {
+    TakeTensorTiming(*rate, product, RoundedUp(core.warp_size(), core.simd_width()), timing);
+    return timing;
+  }
   constexpr uint64_t kWhole = 16 * 16 * 16;
-  const uint64_t adds = uint64_t{product.m()} * product.n() * product.k() / (product.sparse() ? 2 : 1);
-  const auto share = [adds](uint32_t cycles) {
-    return static_cast<uint32_t>(std::max<uint64_t>(1, (cycles * adds + kWhole - 1) / kWhole));
+  const auto share = [adds = MultiplyAdds(product)](uint32_t cycles) {
+    return static_cast<uint32_t>(std::max<uint64_t>(1, RoundedUp(cycles * adds, kWhole)));
   };
   timing.set_latency(share(timing.latency()));
   timing.set_initiation_interval(share(timing.initiation_interval()));
@@ -97,19 +163,21 @@ IssueTable::IssueTable(const trace::Program& program, std::span<const Step> step
       has_fence_ = true;
     }
 
-    const OperationTiming timing = TimingOf(core.units(), instruction);
+    const OperationTiming timing = TimingOf(core, instruction);
     out.gets_data = step.kind == Step::kMemory && op != OpClass::OP_STORE;
     if (step.kind == Step::kMemory) {
       out.unit = UnitClass::kMemory;
     } else if (timing.unit() == OperationTiming::SFU_UNIT) {
       out.unit = UnitClass::kSfu;
+    } else if (timing.unit() == OperationTiming::TENSOR_UNIT) {
+      out.unit = UnitClass::kTensor;
     }
     out.awaits = step.kind == Step::kAsync && step.waits;
     if (out.awaits && out.hold == Hold::kNone) out.hold = Hold::kAsync;
     out.goes_on_elsewhere = step.kind == Step::kAsync || (step.kind == Step::kBarrier && !step.waits);
     out.meets = step.meets;
-    out.simple = step.kind == Step::kPlain && !step.meets && out.unit != UnitClass::kMemory &&
-                 out.hold == Hold::kNone && out.next == pc + 1;
+    out.simple = step.kind == Step::kPlain && !step.meets && out.unit <= UnitClass::kSfu && out.hold == Hold::kNone &&
+                 out.next == pc + 1;
     const uint32_t micro_ops = op == OpClass::OP_SFU ? std::max(instruction.micro_ops(), 1u) : 1;
     out.interval = timing.initiation_interval() * micro_ops;
     out.before_last = timing.initiation_interval() * (micro_ops - 1);

@@ -15,8 +15,8 @@
 namespace heddle::replay {
 
 // Which unit an instruction issues to.
-enum class UnitClass : uint8_t { kSp, kSfu, kMemory };
-inline constexpr int kUnitClasses = 3;
+enum class UnitClass : uint8_t { kSp, kSfu, kTensor, kMemory };
+inline constexpr int kUnitClasses = 4;
 
 // Whether a warp moves on when it issues the instruction, or is held.
 enum class Hold : uint8_t {
@@ -65,7 +65,7 @@ struct IssueStep {
   bool meets = false;               // as Step::meets
   bool awaits = false;              // asynchronous copies, or a phase of a transaction barrier
   bool gets_data = false;           // load, texture or atomic: its results come from memory
-  bool simple = false;              // not of memory, and the warp goes on behind it
+  bool simple = false;              // of an SP or SFU unit, and the warp goes on behind it
   // Cycles per lane group for which the unit's input is taken: initiation interval x micro-operations.
   uint32_t interval = 0;
   // The part of `interval` before the last micro-operation starts.
@@ -124,10 +124,15 @@ class IssueTable {
 const machine::v1::OperationTiming& TimingOf(const machine::v1::ExecutionUnits& units,
                                              machine::v1::OperationTiming::Operation operation);
 
-// The timing of an instruction. A product of matrices takes its share of what TENSOR says of m16n16k16, by its
-// multiply-adds.
-machine::v1::OperationTiming TimingOf(const machine::v1::ExecutionUnits& units,
-                                      const trace::v1::Instruction& instruction);
+// The kind of the elements of a product of matrices; ELEMENTS_UNSPECIFIED if no machine has a name for it.
+machine::v1::TensorTiming::Elements ElementsOf(const trace::v1::Matrix& product);
+// What the machine says of products of the kind; null if it says nothing.
+const machine::v1::TensorTiming* FindTensorTiming(const machine::v1::ExecutionUnits& units,
+                                                  machine::v1::TensorTiming::Elements elements);
+
+// The timing of an instruction. A product of matrices takes what the machine says of its elements and shape. If the
+// machine says nothing of elements, it takes its share of what TENSOR says of m16n16k16, by its multiply-adds.
+machine::v1::OperationTiming TimingOf(const machine::v1::Core& core, const trace::v1::Instruction& instruction);
 
 // What a PTX operation counts as. Division is single or double precision by its mnemonic.
 machine::v1::OperationTiming::Operation OperationOf(const trace::v1::Instruction& instruction);

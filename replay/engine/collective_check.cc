@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "replay/core/issue_table.h"
 #include "replay/seams/divergence_policy.h"
 #include "traces/base/status_macros.h"
 #include "traces/format/program/instruction_place.h"
@@ -23,6 +24,13 @@ bool HasRecorded(const Instruction& instruction, Operand::Kind kind) {
     if (operand.kind() == kind && !operand.constant()) return true;
   }
   return false;
+}
+
+// Whether the machine has rates of products, but none for the elements of this one.
+bool LacksElements(const machine::v1::Core& core, const Instruction& instruction) {
+  if (core.front_end() != machine::v1::Core::IBUFFER || core.units().tensor_timing_size() == 0) return false;
+  if (instruction.matrix().role() != trace::v1::Matrix::MULTIPLY) return false;
+  return FindTensorTiming(core.units(), ElementsOf(instruction.matrix())) == nullptr;
 }
 
 // What about the instruction no replay knows; empty if there is nothing.
@@ -67,6 +75,11 @@ absl::Status CheckCollectives(const trace::TraceReader& reader, const trace::Lau
     const auto place = [&] { return trace::InstructionPlace(reader.header(), program, pc); };
     if (const std::string what = NotKnown(instruction, cluster_blocks); !what.empty()) {
       return absl::UnimplementedError(absl::StrCat(what, " cannot be replayed yet: ", place()));
+    }
+    if (LacksElements(options.machine.core(), instruction)) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "machine ", options.machine.name(), " has no products of these elements: ", instruction.mnemonic(), ", ",
+          place(), "; use a machine that has them, or add them to core.units.tensor_timing"));
     }
     if (!meets || options.force_regrouping) continue;
     if (options.machine.core().warp_size() < kLanes) {

@@ -12,7 +12,7 @@ namespace heddle::replay {
 // Errors: Unimplemented, with the instruction's place, for what no replay knows yet (shared memory of other blocks,
 // bytes that a transaction barrier expects, masks in registers); FailedPrecondition for instructions whose lanes must
 // be together if the policy regroups threads, or the machine's warps are narrower than those lanes, unless
-// ReplayOptions::force_regrouping lets it.
+// ReplayOptions::force_regrouping lets it; and for products of elements of which the machine has none.
 absl::Status CheckCollectives(const trace::TraceReader& reader, const trace::LaunchView& launch,
                               const CheckedConfiguration& configuration, const ReplayOptions& options);
 

@@ -76,7 +76,8 @@ std::string CheckUnits(const LoggedLaunch& run) {
     }
     const UnitNeed need = timing.NeedOf(&instruction, LanesOf(issue));
     std::vector<Cycle>& busy = busy_until[{issue.sm, need.unit}];
-    busy.resize(need.unit == machine::v1::OperationTiming::SP_UNIT ? core.units().sp() : core.units().sfu());
+    const uint32_t counts[] = {core.units().sp(), core.units().sfu(), core.units().tensor()};
+    busy.resize(counts[need.unit]);
     const auto free = std::min_element(busy.begin(), busy.end());
     if (free == busy.end() || issue.cycle < *free) return issue.Text() + ": all units of its class are taken";
     *free = issue.cycle + need.input_cycles;

@@ -91,6 +91,13 @@ machine::v1::Machine RandomBufferMachine(uint64_t seed, const MachineNeeds& need
     timing.set_initiation_interval(random.OneOf({1u, 1u, 2u, 8u}));
     if (!integer && random.Chance(40)) timing.set_unit(machine::v1::OperationTiming::SFU_UNIT);
   }
+  if (random.Chance(40)) {
+    units.set_tensor(static_cast<uint32_t>(random.In(1, 3)));
+    machine::v1::OperationTiming& last = *units.mutable_timing(units.timing_size() - 1);
+    if (last.operation() != machine::v1::OperationTiming::INT_ALU) {
+      last.set_unit(machine::v1::OperationTiming::TENSOR_UNIT);
+    }
+  }
   return machine;
 }
 

@@ -38,6 +38,7 @@ OperationTiming::Operation OperationOf(const v1::Instruction& instruction) {
 ReferenceUnits::ReferenceUnits(const machine::v1::Core& core) : core_(core) {
   busy_until_[OperationTiming::SP_UNIT].resize(core.units().sp());
   busy_until_[OperationTiming::SFU_UNIT].resize(core.units().sfu());
+  busy_until_[OperationTiming::TENSOR_UNIT].resize(core.units().tensor());
 }
 
 uint32_t ReferenceUnits::GroupsOf(LaneMask lanes) const {
@@ -70,8 +71,10 @@ UnitNeed ReferenceUnits::NeedOf(const v1::Instruction* instruction, LaneMask lan
 bool ReferenceUnits::HasRoom(const UnitNeed& need, Cycle now) const {
   const std::vector<Cycle>& units = busy_until_.at(need.unit);
   if (std::none_of(units.begin(), units.end(), [&](Cycle until) { return until <= now; })) return false;
-  const uint32_t collectors =
-      need.unit == OperationTiming::SP_UNIT ? core_.units().sp_collectors() : core_.units().sfu_collectors();
+  const std::map<OperationTiming::Unit, uint32_t> limits = {{OperationTiming::SP_UNIT, core_.units().sp_collectors()},
+                                                            {OperationTiming::SFU_UNIT, core_.units().sfu_collectors()},
+                                                            {OperationTiming::TENSOR_UNIT, 0}};
+  const uint32_t collectors = limits.at(need.unit);
   if (core_.units().register_banks() == 0 || collectors == 0) return true;
   const auto taken = std::count_if(collecting_.begin(), collecting_.end(),
                                    [&](const auto& entry) { return entry.second.unit == need.unit; });

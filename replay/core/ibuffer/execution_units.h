@@ -16,13 +16,14 @@
 
 namespace heddle::replay {
 
-// SP and SFU units and their operand collectors, as absolute times from which on they are free.
+// SP, SFU and tensor units and the operand collectors of the first two, as absolute times from which on they are free.
 class ExecutionUnits {
  public:
   explicit ExecutionUnits(const machine::v1::ExecutionUnits& units)
       : operand_read_(units.operand_read_cycles()), operands_(units.register_banks()) {
     classes_[0].units.Resize(units.sp());
     classes_[1].units.Resize(units.sfu());
+    classes_[2].units.Resize(units.tensor());
     if (units.register_banks() != 0) {
       classes_[0].collectors.Resize(units.sp_collectors());
       classes_[1].collectors.Resize(units.sfu_collectors());
@@ -33,8 +34,10 @@ class ExecutionUnits {
   Cycle NextFree(UnitClass unit) const { return next_free_[static_cast<size_t>(unit)]; }
   // The classes, as bits, of which an instruction can issue in cycle `now`.
   uint32_t FreeClasses(Cycle now) const {
-    static_assert(static_cast<int>(UnitClass::kSp) == 0 && static_cast<int>(UnitClass::kSfu) == 1);
-    return static_cast<uint32_t>(now >= next_free_[0]) | static_cast<uint32_t>(now >= next_free_[1]) << 1;
+    static_assert(static_cast<int>(UnitClass::kSp) == 0 && static_cast<int>(UnitClass::kSfu) == 1 &&
+                  static_cast<int>(UnitClass::kTensor) == 2);
+    return static_cast<uint32_t>(now >= next_free_[0]) | static_cast<uint32_t>(now >= next_free_[1]) << 1 |
+           static_cast<uint32_t>(now >= next_free_[2]) << 2;
   }
 
   // Issues an instruction in cycle `now`, not before NextFree. It takes the unit's input for `busy` cycles. Returns the
@@ -102,10 +105,10 @@ class ExecutionUnits {
     FreeTimes collectors;  // none = no limit
   };
 
-  std::array<Cycle, 2> next_free_{};  // by class
+  std::array<Cycle, 3> next_free_{};  // by class
   const uint32_t operand_read_;
   OperandCollector operands_;
-  std::array<Class, 2> classes_;  // SP, SFU
+  std::array<Class, 3> classes_;  // SP, SFU, tensor
 };
 
 }  // namespace heddle::replay

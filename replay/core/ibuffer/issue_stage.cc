@@ -102,6 +102,9 @@ std::string IssueStage::WhatReadyWaitsFor(UnitClass unit) const {
     case UnitClass::kSfu:
       if (now < units_.NextFree(UnitClass::kSfu)) return "wait for an SFU unit";
       break;
+    case UnitClass::kTensor:
+      if (now < units_.NextFree(UnitClass::kTensor)) return "wait for a tensor unit";
+      break;
   }
   return "are ready, but are not issued";
 }

@@ -113,6 +113,7 @@ inline Cycle IssueStage::NextIssue(Cycle now) const {
     };
     ready_from(UnitClass::kSp, units_.NextFree(UnitClass::kSp));
     ready_from(UnitClass::kSfu, units_.NextFree(UnitClass::kSfu));
+    ready_from(UnitClass::kTensor, units_.NextFree(UnitClass::kTensor));
     // A memory stage that is not free becomes so in a cycle of the memory.
     if (sm_.memory.memory().StageFree()) ready_from(UnitClass::kMemory, memory_free_);
   }

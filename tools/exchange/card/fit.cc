@@ -140,7 +140,8 @@ class Fitter {
       const std::optional<Measured> value = Value(name);
       OperationTiming* timing = TimingOf(operation);
       if (!value.has_value() || timing == nullptr) continue;
-      const uint32_t count = timing->unit() == OperationTiming::SP_UNIT ? units.sp() : units.sfu();
+      const uint32_t counts[] = {units.sp(), units.sfu(), units.tensor()};  // by OperationTiming::Unit
+      const uint32_t count = counts[timing->unit()];
       const double interval = count * fitted_.machine.core().simd_width() / value->median;
       if (interval < 0.75) Note(absl::StrCat(value->text, ": more than the units of the base can do"));
       timing->set_initiation_interval(static_cast<uint32_t>(std::clamp(std::round(interval), 1.0, 1e6)));
