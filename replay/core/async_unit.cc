@@ -11,7 +11,11 @@ using trace::v1::Async;
 
 AsyncUnit::AsyncUnit(const LaunchContext& context, const Formation& formation, ThreadCursors& cursors,
                      MemoryPort& memory)
-    : context_(context), formation_(formation), cursors_(cursors), engine_(memory) {
+    : context_(context),
+      formation_(formation),
+      cursors_(cursors),
+      engine_(context.copies, memory),
+      barriers_(context.transaction_barriers.arrival_latency()) {
   if (!context.has_async) return;
   threads_.resize(static_cast<size_t>(context.max_threads));
   copies_of_block_.resize(static_cast<size_t>(context.capacity));
@@ -23,13 +27,13 @@ const CollectiveStep& AsyncUnit::StepOf(SlotId slot) const {
 
 // --- from issue
 
-void AsyncUnit::Issue(SlotId slot) {
+void AsyncUnit::Issue(SlotId slot, Cycle now) {
   const CollectiveStep& step = StepOf(slot);
   const Lanes& lanes = formation_.table().lanes[slot];
   TakeOperands(step, lanes, cursors_, values_);
   switch (step.role) {
     case Async::COPY:
-      BeginCopies(slot, step);
+      BeginCopies(slot, step, now);
       break;
     case Async::COMMIT:
       ForEachLane(lanes.mask, [&](int lane) { threads_[lanes.thread[lane]].copies.Commit(latest_); });
@@ -38,13 +42,13 @@ void AsyncUnit::Issue(SlotId slot) {
     case Async::WAIT_ALL:
       break;
     default:
-      UseBarriers(slot, step);
+      UseBarriers(slot, step, now);
       break;
   }
 }
 
 // Threads of several blocks, if a policy has put them together, make a copy for each block.
-void AsyncUnit::BeginCopies(SlotId slot, const CollectiveStep& step) {
+void AsyncUnit::BeginCopies(SlotId slot, const CollectiveStep& step, Cycle now) {
   const Lanes& lanes = formation_.table().lanes[slot];
   const int sizes = step.Find(trace::v1::Operand::BYTES);
   WarpCopy copy;
@@ -66,11 +70,11 @@ void AsyncUnit::BeginCopies(SlotId slot, const CollectiveStep& step) {
       threads_[lanes.thread[lane]].copies.Begin(copy.number);
     });
     ++copies_of_block_[copy.block];
-    engine_.Start(copy);
+    engine_.Start(copy, now);
   }
 }
 
-void AsyncUnit::UseBarriers(SlotId slot, const CollectiveStep& step) {
+void AsyncUnit::UseBarriers(SlotId slot, const CollectiveStep& step, Cycle now) {
   const Lanes& lanes = formation_.table().lanes[slot];
   const int counts = step.Find(trace::v1::Operand::COUNT);
   if (step.role == Async::BARRIER_WAIT) {
@@ -93,13 +97,13 @@ void AsyncUnit::UseBarriers(SlotId slot, const CollectiveStep& step) {
         barriers_.Invalidate(block, address);
         break;
       case Async::BARRIER_ARRIVE:
-        barriers_.Arrive(block, address, count, step.drops_arrivals);
+        barriers_.Arrive(block, address, count, step.drops_arrivals, now);
         break;
       case Async::BARRIER_COPIES:
         if (step.adds_arrival) barriers_.ExpectOneMore(block, address);
         threads_[thread].arrivals.push_back({block, latest_, address});
         ++arrivals_to_come_;
-        ArriveBehindCopies(threads_[thread]);
+        ArriveBehindCopies(threads_[thread], now);
         break;
       default:
         break;
@@ -136,20 +140,20 @@ void AsyncUnit::Wait(SlotId slot) { waiting_.insert(std::upper_bound(waiting_.be
 
 // --- a cycle
 
-void AsyncUnit::EndCopy(const WarpCopy& copy) {
+void AsyncUnit::EndCopy(const WarpCopy& copy, Cycle now) {
   changed_ = true;
   ForEachLane(copy.lanes.mask, [&](int lane) {
     Thread& thread = threads_[copy.lanes.thread[lane]];
     thread.copies.End(copy.number);
-    ArriveBehindCopies(thread);
+    ArriveBehindCopies(thread, now);
   });
   if (--copies_of_block_[copy.block] == 0) idle_blocks_.push_back(copy.block);
 }
 
-void AsyncUnit::ArriveBehindCopies(Thread& thread) {
+void AsyncUnit::ArriveBehindCopies(Thread& thread, Cycle now) {
   auto next = thread.arrivals.begin();
   for (; next != thread.arrivals.end() && !thread.copies.AnyPending(next->copy); ++next) {
-    barriers_.Arrive(next->block, next->address, 1, /*drops=*/false);
+    barriers_.Arrive(next->block, next->address, 1, /*drops=*/false, now);
     --arrivals_to_come_;
     changed_ = true;
   }
@@ -160,23 +164,40 @@ void AsyncUnit::RunCycle(Cycle now) {
   released_.clear();
   idle_blocks_.clear();
   engine_.RunCycle(now);
-  for (const WarpCopy& copy : engine_.ended()) EndCopy(copy);
-  if (!changed_) return;
+  for (const WarpCopy& copy : engine_.ended()) EndCopy(copy, now);
+  changed_ |= barriers_.CountArrivals(now);
+  if (changed_) EndWaits(now);
+  for (; !waking_.empty() && waking_.front().due <= now; waking_.pop_front()) {
+    released_.push_back(waking_.front().slot);
+  }
+  std::sort(released_.begin(), released_.end());
+}
+
+void AsyncUnit::EndWaits(Cycle now) {
   changed_ = false;  // those who wait are asked now
-  std::erase_if(waiting_, [this](SlotId slot) {
+  const uint32_t wake_latency = context_.transaction_barriers.wake_latency();
+  std::erase_if(waiting_, [&](SlotId slot) {
     if (Waits(slot)) return false;
-    released_.push_back(slot);
+    if (wake_latency != 0 && StepOf(slot).role == Async::BARRIER_WAIT) {
+      waking_.push_back({now + wake_latency, slot});
+    } else {
+      released_.push_back(slot);
+    }
     return true;
   });
 }
 
-Cycle AsyncUnit::NextWake(Cycle now) const { return changed_ && !waiting_.empty() ? now + 1 : engine_.NextWake(now); }
+Cycle AsyncUnit::NextWake(Cycle now) const {
+  if (changed_ && !waiting_.empty()) return now + 1;
+  const Cycle waking = waking_.empty() ? kNever : waking_.front().due;
+  return std::min({engine_.NextWake(now), std::max(now + 1, barriers_.NextArrival()), waking});
+}
 
-void AsyncUnit::Admit(uint32_t first, uint32_t threads) {
+void AsyncUnit::Admit(uint32_t first, uint32_t threads, Cycle now) {
   if (!used()) return;
   for (uint32_t i = first; i < first + threads; ++i) {
     threads_[i].copies.Clear();
-    ArriveBehindCopies(threads_[i]);  // of the thread that was there
+    ArriveBehindCopies(threads_[i], now);  // of the thread that was there
   }
 }
 

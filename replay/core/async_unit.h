@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <vector>
 
@@ -30,8 +31,8 @@ class AsyncUnit {
   bool used() const { return !threads_.empty(); }
 
   // --- from issue
-  // The slot issues its instruction, which is asynchronous: takes its operands.
-  void Issue(SlotId slot);
+  // The slot issues its instruction, which is asynchronous, in cycle `now`: takes its operands.
+  void Issue(SlotId slot, Cycle now);
   // Whether the slot's instruction is a wait that is not over; the slot stays there.
   bool Waits(SlotId slot) const;
   void Wait(SlotId slot);
@@ -59,7 +60,7 @@ class AsyncUnit {
 
   // --- threads and blocks
   // Threads come to hardware threads that others have left.
-  void Admit(uint32_t first, uint32_t threads);
+  void Admit(uint32_t first, uint32_t threads, Cycle now);
   // Whether copies of the block are in flight, so that it cannot leave.
   bool Busy(BlockId block) const { return used() && copies_of_block_[block] != 0; }
   // The block has left.
@@ -83,13 +84,20 @@ class AsyncUnit {
     std::array<uint64_t, kMaxLanes> address{};
     std::array<uint64_t, kMaxLanes> phases{};
   };
+  // A slot whose phase is over goes on in a cycle.
+  struct WakingSlot {
+    Cycle due = 0;
+    SlotId slot = kNoSlot;
+  };
 
   const CollectiveStep& StepOf(SlotId slot) const;
-  void BeginCopies(SlotId slot, const CollectiveStep& step);
-  void UseBarriers(SlotId slot, const CollectiveStep& step);
+  void BeginCopies(SlotId slot, const CollectiveStep& step, Cycle now);
+  void UseBarriers(SlotId slot, const CollectiveStep& step, Cycle now);
   bool BarrierPending(SlotId slot) const;
-  void EndCopy(const WarpCopy& copy);
-  void ArriveBehindCopies(Thread& thread);
+  void EndCopy(const WarpCopy& copy, Cycle now);
+  void ArriveBehindCopies(Thread& thread, Cycle now);
+  // Slots whose wait is over go on, or wake if that takes time.
+  void EndWaits(Cycle now);
 
   const LaunchContext& context_;
   const Formation& formation_;
@@ -102,6 +110,7 @@ class AsyncUnit {
   size_t arrivals_to_come_ = 0;             // of all threads
   std::vector<BarrierWait> barrier_waits_;  // by slot, of the wait that it has issued
   std::vector<SlotId> waiting_;             // ascending
+  std::deque<WakingSlot> waking_;           // by time
   std::vector<SlotId> released_;
   std::vector<BlockId> idle_blocks_;
   bool changed_ = false;  // since it was asked whose wait is over

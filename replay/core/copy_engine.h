@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "proto/machine.pb.h"
 #include "replay/core/memory_port.h"
 #include "replay/memory/ports/memory_system.h"
 #include "replay/seams/types.h"
@@ -29,16 +30,17 @@ struct WarpCopy {
 };
 
 // A copy is two accesses: it reads global memory, and when the data of all its lanes are there it writes shared memory.
-// Both wait here, first in, first out, for the memory stage, which takes one of them in a cycle.
+// Both wait here, first in, first out, for the memory stage, which takes one of them in a cycle. Before that copies
+// wait, in the order of issue, until the machine's limits let them begin.
 class CopyEngine {
  public:
-  explicit CopyEngine(MemoryPort& memory) : memory_(memory) {}
+  CopyEngine(const machine::v1::CopyEngine& limits, MemoryPort& memory) : limits_(limits), memory_(memory) {}
 
   // Numbers of accesses from here on are of copies.
   static constexpr AccessId kFirstAccess = AccessId{1} << 31;
 
   // A copy is issued: its first access goes to the memory in the next cycle at the earliest.
-  void Start(const WarpCopy& copy);
+  void Start(const WarpCopy& copy, Cycle now);
   // The memory has the data of lanes in cycle `at`.
   void LanesDone(AccessId access, LaneMask lanes, Cycle at);
   // The engine's part of the cycle, behind the memory's.
@@ -55,13 +57,22 @@ class CopyEngine {
     WarpCopy copy;
     bool writes = false;       // the present access is the second
     LaneMask outstanding = 0;  // of the present access
-    Cycle last = 0;            // when the last of its lanes was done
+    Cycle last = 0;            // when the last of its lanes was done, and what follows may begin
+    Cycle begin = 0;           // the first cycle in which the copy may begin
   };
+  // Whether a copy more may have begun.
+  bool HasRoom() const { return limits_.in_flight() == 0 || begun_ < limits_.in_flight(); }
+  // Copies begin that may begin in cycle `now`.
+  void BeginCopies(Cycle now);
   void Submit(uint32_t number, Cycle now);
 
+  const machine::v1::CopyEngine limits_;
   MemoryPort& memory_;
   std::deque<Place> places_;
   std::vector<uint32_t> free_;    // of the places
+  std::deque<uint32_t> issued_;   // that have not begun
+  uint32_t begun_ = 0;            // and are not complete
+  Cycle next_begin_ = 0;          // not before this, so as to keep to the bytes per cycle
   std::deque<uint32_t> queued_;   // whose present access waits for the memory stage
   std::vector<uint32_t> ending_;  // whose present access ends at a known time
   std::vector<WarpCopy> ended_;

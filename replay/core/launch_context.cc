@@ -39,6 +39,8 @@ LaunchContext::LaunchContext(const trace::LaunchView& view, const trace::v1::Fil
     : launch(view),
       program(*view.program),
       windows(header),
+      copies(machine.core().copies()),
+      transaction_barriers(machine.core().transaction_barriers()),
       warp_size(static_cast<int>(machine.core().warp_size())),
       issue_cycles(static_cast<int>((machine.core().warp_size() + machine.core().simd_width() - 1) /
                                     machine.core().simd_width())),

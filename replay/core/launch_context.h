@@ -62,6 +62,8 @@ struct LaunchContext {
   uint8_t DenseBarrier(uint64_t id) const;
   std::vector<machine::v1::ScriptedLatency> scripted;
   uint32_t longest_scripted = 0;
+  machine::v1::CopyEngine copies;
+  machine::v1::TransactionBarriers transaction_barriers;
 
   int warp_size;
   int issue_cycles;  // core cycles that a warp's issue takes: ceil(warp size / SIMD width)

@@ -56,7 +56,7 @@ void SmParts::CheckTogether(SlotId slot) {
 }
 
 void SmParts::IssueAsync(SlotId slot) {
-  async.Issue(slot);
+  async.Issue(slot, run.now);
   if (!async.overfull()) return;
   run.Fail(absl::ResourceExhaustedError(
       absl::StrCat("more asynchronous copies or transaction barriers are under way on SM ", number,

@@ -8,7 +8,31 @@ void TransactionBarriers::Init(BlockId block, uint64_t address, uint64_t count) 
   barriers_[{block, address}] = Barrier{count, count, 0};
 }
 
-void TransactionBarriers::Arrive(BlockId block, uint64_t address, uint64_t count, bool drops) {
+void TransactionBarriers::Arrive(BlockId block, uint64_t address, uint64_t count, bool drops, Cycle now) {
+  if (arrival_latency_ == 0) {
+    Count(block, address, count, drops);
+    return;
+  }
+  const Cycle due = now + arrival_latency_;
+  const auto is_alike = [&](const Arrival& one) {
+    return one.due == due && one.block == block && one.address == address && one.count == count && one.drops == drops;
+  };
+  // Mostly the threads of a warp arrive together.
+  if (arrivals_.empty() || !is_alike(arrivals_.back())) arrivals_.push_back({due, block, address, count, drops, 0});
+  ++arrivals_.back().times;
+}
+
+bool TransactionBarriers::CountArrivals(Cycle now) {
+  bool any = false;
+  for (; !arrivals_.empty() && arrivals_.front().due <= now; arrivals_.pop_front()) {
+    const Arrival& one = arrivals_.front();
+    for (uint32_t i = 0; i < one.times; ++i) Count(one.block, one.address, one.count, one.drops);
+    any = true;
+  }
+  return any;
+}
+
+void TransactionBarriers::Count(BlockId block, uint64_t address, uint64_t count, bool drops) {
   const auto found = barriers_.find({block, address});
   if (found == barriers_.end()) return;
   Barrier& barrier = found->second;
@@ -30,6 +54,7 @@ uint64_t TransactionBarriers::PhasesOver(BlockId block, uint64_t address) const 
 }
 
 void TransactionBarriers::Forget(BlockId block) {
+  std::erase_if(arrivals_, [block](const Arrival& one) { return one.block == block; });
   barriers_.erase(barriers_.lower_bound({block, 0}), barriers_.upper_bound({block, ~uint64_t{0}}));
 }
 

@@ -194,6 +194,11 @@ KernelProgram RandomCopies(uint64_t seed) {
   return program;
 }
 
+void Limit(machine::v1::CopyEngine& copies) {
+  copies.set_bytes_per_cycle(12);
+  copies.set_in_flight(2);
+}
+
 // Nothing is lost, cycles that are skipped change nothing, and no thread goes past WAIT_ALL before its latest copy has
 // been read and written, which takes 26 cycles from its issue on.
 TEST(AsyncCopy, RandomProgramsUnderPoliciesThatRegroup) {
@@ -212,6 +217,7 @@ TEST(AsyncCopy, RandomProgramsUnderPoliciesThatRegroup) {
         SCOPED_TRACE(std::string(policy) + (buffers ? " with buffers, seed " : ", seed ") + std::to_string(seed));
         RunOptions options = buffers ? Small() : Slow();
         options.divergence = policy;
+        if (seed % 3 == 0) Limit(*options.machine.mutable_core()->mutable_copies());
         const Outcome outcome = RunBoth(*trace, options);
         ASSERT_TRUE(outcome.status.ok());
         EXPECT_EQ(outcome.launch().thread_instructions(), instructions);
