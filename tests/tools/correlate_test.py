@@ -64,7 +64,7 @@ class Correlate(CommandTest):
         for words in (
             "THE NUMBERS OF THE CARD ARE MADE UP: " + made_up_card.MADE_UP,
             "Made-up card (compute capability 9.0, 80 SMs), visit of 2026-01-01",
-            "Machine volta_80sm, which was not fitted to a card: all kernels are held out.",
+            "Machine volta_v100, which was not fitted to a card: all kernels are held out.",
             "Replayed with pdom and gto.",
         ):
             self.assertIn(words, done.stdout)
@@ -260,7 +260,7 @@ class Intervals(CommandTest):
     def measured(self):
         """A machine of the test with the errors of the made-up card beside it."""
         machine = self.folder / "mine.textproto"
-        machine.write_text(heddle("machines", "volta_80sm").stdout)
+        machine.write_text(heddle("machines", "volta_v100").stdout)
         folder = made_up_card.write(self.folder, made_up_card.visit(self.kernels))
         done = heddle("correlate", "--hardware", folder, *TRACES, "--machine", machine, "--keep-errors")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -302,7 +302,7 @@ class Intervals(CommandTest):
 
     def test_a_machine_that_was_not_measured_says_nothing(self):
         machine = self.measured()
-        plain = heddle("replay", SAMPLES / "spmv.htrace", "--machine", "volta_80sm", "--scheduler", "gto")
+        plain = heddle("replay", SAMPLES / "spmv.htrace", "--machine", "volta_v100", "--scheduler", "gto")
         self.assertNotIn("confidence", plain.stdout)
         done = heddle(
             "replay", SAMPLES / "spmv.htrace", "--machine", machine, "--scheduler", "gto", "--set", "core.schedulers=2"
@@ -315,7 +315,7 @@ class Intervals(CommandTest):
 
     def test_a_damaged_record_is_a_note_and_no_failure(self):
         machine = self.measured()
-        plain = heddle("replay", SAMPLES / "spmv.htrace", "--machine", "volta_80sm", "--scheduler", "gto")
+        plain = heddle("replay", SAMPLES / "spmv.htrace", "--machine", "volta_v100", "--scheduler", "gto")
         for text in ("", "{", '{"schema": 7}', '{"schema": 1, "errors": {"program": [{"log_ratio": "NaN"}]}}'):
             (self.folder / "mine.hardware.json").write_text(text)
             done = heddle("replay", SAMPLES / "spmv.htrace", "--machine", machine, "--scheduler", "gto")
@@ -325,7 +325,7 @@ class Intervals(CommandTest):
     def test_errors_are_not_kept_of_a_machine_that_was_changed_on_the_command_line(self):
         folder = made_up_card.write(self.folder, made_up_card.visit(self.kernels))
         machine = self.folder / "mine.textproto"
-        machine.write_text(heddle("machines", "volta_80sm").stdout)
+        machine.write_text(heddle("machines", "volta_v100").stdout)
         self.assert_refused(
             2,
             "correlate",

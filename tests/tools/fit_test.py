@@ -75,7 +75,7 @@ class Fit(CommandTest):
         self.assertRegex(
             text, r"hit_cycles: \d+ +# Made-up card, 2026-01-01: latency_l1 41 cycles \(3 times, 40 to 42\)"
         )
-        base = json.loads(heddle("machines", "volta_80sm", "--json").stdout)
+        base = json.loads(heddle("machines", "volta_v100", "--json").stdout)
         changed = copy.deepcopy(machine)
         changed["memory"]["hierarchy"]["l1_data"]["hit_cycles"] = base["memory"]["hierarchy"]["l1_data"]["hit_cycles"]
         changed["memory"]["hierarchy"]["l2"]["cache"] = base["memory"]["hierarchy"]["l2"]["cache"]
@@ -140,7 +140,7 @@ class Interval(CommandTest):
 
     def measured(self, name, factors):
         machine = self.folder / f"{name}.textproto"
-        machine.write_text(heddle("machines", "volta_80sm").stdout)
+        machine.write_text(heddle("machines", "volta_v100").stdout)
         kernels = [
             made_up_card.kernel(SAMPLES / f"{one}.htrace", {CYCLES: factor}) for one, factor in zip(self.NAMES, factors)
         ]
@@ -169,7 +169,7 @@ class Interval(CommandTest):
         self.assertAlmostEqual(float(cycles[0][1]), math.exp(-mean + half), delta=0.006)
 
     def test_a_machine_that_was_not_measured_has_none(self):
-        self.assert_refused(2, "machines", "interval", "volta_80sm", says=("was not measured beside a card",))
+        self.assert_refused(2, "machines", "interval", "volta_v100", says=("was not measured beside a card",))
         self.assert_refused(2, "machines", "interval", "no_such", says=("no_such",))
 
 

@@ -48,7 +48,7 @@ def kernel(trace, factors=None, microseconds=50.0, workload=None):
     done = heddle("trace", "info", "--json", trace)
     assert done.returncode == 0, done.stderr
     info = {launch["launch"]: launch for launch in json.loads(done.stdout)["launch"]}
-    (result,) = results(trace, "--machine", "volta_80sm", "--scheduler", "gto", "--per-instruction")
+    (result,) = results(trace, "--machine", "volta_v100", "--scheduler", "gto", "--per-instruction")
     launches = []
     for ours in result["launch"]:
         of_trace = info[ours["launch"]]

@@ -18,7 +18,7 @@ namespace {
 
 struct FitArguments {
   std::string hardware;  // --hardware: one visit
-  std::string base = "volta_80sm";
+  std::string base = "volta_v100";
   std::string output;  // -o: NAME.textproto
 };
 

@@ -104,8 +104,8 @@ TEST(HierarchyLaunchTest, AtomicsAreDoneAtTheL2OnceEach) {
 }
 
 TEST(HierarchyLaunchTest, RunningEverythingInEveryCycleChangesNothing) {
-  for (const char* name :
-       {"baws_gtx480", "vtw_gtx480", "thesis_8800gtx", "harp_fermi", "capri_fx5800", "ideal_gtx480", "volta_80sm"}) {
+  for (const char* name : {"baws_gtx480", "vtw_gtx480", "thesis_8800gtx", "harp_fermi", "capri_fx5800", "ideal_gtx480",
+                           "volta_80sm", "volta_v100", "hopper_h100"}) {
     machine::v1::Machine machine = LoadMachine(name).value();
     machine.set_sms(4);  // at least those of one port of the network
     for (const bool scatter : {false, true}) {

@@ -58,7 +58,7 @@ std::unique_ptr<trace::TraceReader> LongPhases(uint32_t blocks) {
 
 TEST(RunAheadTest, ChangesNoCounter) {
   const auto trace = LongPhases(40);
-  for (const char* name : {"baws_gtx480", "thesis_8800gtx", "volta_80sm", "fermi_fixed", "fermi_buffer_fixed"}) {
+  for (const char* name : {"baws_gtx480", "thesis_8800gtx", "hopper_h100", "fermi_fixed", "fermi_buffer_fixed"}) {
     for (const uint32_t blocks : {1u, 3u}) {  // per SM: few waves of blocks, or one
       for (const char* scheduler : {"lrr", "gto"}) {
         RunOptions options;

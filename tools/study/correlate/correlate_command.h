@@ -13,7 +13,7 @@ namespace heddle::tools::correlate {
 struct CorrelateArguments {
   std::string hardware;                // --hardware: a visit, or a folder with visits to one card
   std::vector<std::string> traces;     // at least one
-  std::string machine = "volta_80sm";  // the newest of the machines
+  std::string machine = "volta_v100";
   std::vector<std::string> overrides;  // --set
   std::string divergence;              // empty = what the ladder says
   std::string scheduler = "gto";       // public studies of recent cards see a greedy one
