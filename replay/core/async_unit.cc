@@ -136,8 +136,6 @@ bool AsyncUnit::Waits(SlotId slot) const {
   return pending;
 }
 
-void AsyncUnit::Wait(SlotId slot) { waiting_.insert(std::upper_bound(waiting_.begin(), waiting_.end(), slot), slot); }
-
 // --- a cycle
 
 void AsyncUnit::EndCopy(const WarpCopy& copy, Cycle now) {
@@ -161,36 +159,25 @@ void AsyncUnit::ArriveBehindCopies(Thread& thread, Cycle now) {
 }
 
 void AsyncUnit::RunCycle(Cycle now) {
-  released_.clear();
+  waits_.BeginCycle();
   idle_blocks_.clear();
   engine_.RunCycle(now);
   for (const WarpCopy& copy : engine_.ended()) EndCopy(copy, now);
   changed_ |= barriers_.CountArrivals(now);
-  if (changed_) EndWaits(now);
-  for (; !waking_.empty() && waking_.front().due <= now; waking_.pop_front()) {
-    released_.push_back(waking_.front().slot);
+  if (changed_) {
+    const auto is_over = [this](SlotId slot) { return !Waits(slot); };
+    const auto cycles_to_wake = [this](SlotId slot) {
+      return StepOf(slot).role == Async::BARRIER_WAIT ? context_.transaction_barriers.wake_latency() : 0;
+    };
+    waits_.EndWaits(now, is_over, cycles_to_wake);
   }
-  std::sort(released_.begin(), released_.end());
-}
-
-void AsyncUnit::EndWaits(Cycle now) {
-  changed_ = false;  // those who wait are asked now
-  const uint32_t wake_latency = context_.transaction_barriers.wake_latency();
-  std::erase_if(waiting_, [&](SlotId slot) {
-    if (Waits(slot)) return false;
-    if (wake_latency != 0 && StepOf(slot).role == Async::BARRIER_WAIT) {
-      waking_.push_back({now + wake_latency, slot});
-    } else {
-      released_.push_back(slot);
-    }
-    return true;
-  });
+  changed_ = false;
+  waits_.Release(now);
 }
 
 Cycle AsyncUnit::NextWake(Cycle now) const {
-  if (changed_ && !waiting_.empty()) return now + 1;
-  const Cycle waking = waking_.empty() ? kNever : waking_.front().due;
-  return std::min({engine_.NextWake(now), std::max(now + 1, barriers_.NextArrival()), waking});
+  if (changed_ && waits_.any_waiting()) return now + 1;
+  return std::min({engine_.NextWake(now), std::max(now + 1, barriers_.NextArrival()), waits_.NextRelease()});
 }
 
 void AsyncUnit::Admit(uint32_t first, uint32_t threads, Cycle now) {

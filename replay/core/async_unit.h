@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "replay/core/launch_context.h"
 #include "replay/core/memory_port.h"
 #include "replay/core/transaction_barriers.h"
+#include "replay/core/waiting_slots.h"
 #include "replay/memory/ports/memory_system.h"
 #include "replay/seams/types.h"
 #include "replay/trace/thread_cursors.h"
@@ -35,7 +35,7 @@ class AsyncUnit {
   void Issue(SlotId slot, Cycle now);
   // Whether the slot's instruction is a wait that is not over; the slot stays there.
   bool Waits(SlotId slot) const;
-  void Wait(SlotId slot);
+  void Wait(SlotId slot) { waits_.Add(slot); }
 
   // --- the memory's replies
   static bool Owns(AccessId access) { return access >= CopyEngine::kFirstAccess; }
@@ -44,7 +44,7 @@ class AsyncUnit {
   // --- the unit's part of a cycle, behind the memory's
   void RunCycle(Cycle now);
   // Slots whose wait has ended in it, ascending.
-  std::span<const SlotId> released() const { return released_; }
+  std::span<const SlotId> released() const { return waits_.released(); }
   // Whether copies have ended in it.
   bool any_ended() const { return !engine_.ended().empty(); }
   // Whether more is under way than in any program that waits for what it begins.
@@ -84,11 +84,6 @@ class AsyncUnit {
     std::array<uint64_t, kMaxLanes> address{};
     std::array<uint64_t, kMaxLanes> phases{};
   };
-  // A slot whose phase is over goes on in a cycle.
-  struct WakingSlot {
-    Cycle due = 0;
-    SlotId slot = kNoSlot;
-  };
 
   const CollectiveStep& StepOf(SlotId slot) const;
   void BeginCopies(SlotId slot, const CollectiveStep& step, Cycle now);
@@ -96,8 +91,6 @@ class AsyncUnit {
   bool BarrierPending(SlotId slot) const;
   void EndCopy(const WarpCopy& copy, Cycle now);
   void ArriveBehindCopies(Thread& thread, Cycle now);
-  // Slots whose wait is over go on, or wake if that takes time.
-  void EndWaits(Cycle now);
 
   const LaunchContext& context_;
   const Formation& formation_;
@@ -109,9 +102,7 @@ class AsyncUnit {
   TransactionBarriers barriers_;
   size_t arrivals_to_come_ = 0;             // of all threads
   std::vector<BarrierWait> barrier_waits_;  // by slot, of the wait that it has issued
-  std::vector<SlotId> waiting_;             // ascending
-  std::deque<WakingSlot> waking_;           // by time
-  std::vector<SlotId> released_;
+  WaitingSlots waits_;
   std::vector<BlockId> idle_blocks_;
   bool changed_ = false;  // since it was asked whose wait is over
   OperandValues values_;
