@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <set>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -130,8 +132,9 @@ absl::Status CompareContents(const RecipeFile& recipe, const recipe::v1::Check& 
 }  // namespace
 
 absl::Status RunChecks(const RecipeFile& recipe, const std::vector<BufferContents>& buffers) {
+  std::set<std::string> programs;  // each looks at all buffers, so once is enough
   for (const recipe::v1::Check& check : recipe.recipe.check()) {
-    if (!check.program().empty()) {
+    if (!check.program().empty() && programs.insert(check.program()).second) {
       HEDDLE_RETURN_IF_ERROR(RunCheckProgram(recipe, check.program(), buffers));
     }
     if (!check.has_expected()) continue;
