@@ -7,7 +7,7 @@ The program must end with 0 and print the same both ways; the trace must pass `h
 launch; a second capture, with threads on stacks of their own and blocks spread over processes, must give the same bytes
 and messages. FILE is a .cu file, whose lines
 "// nvcc: OPTIONS" and "// module: OTHER.cu" say how to build it; FOLDER has a Makefile or a CMakeLists.txt, which makes
-`--program`. Further lines of the FILE:
+`--program`. The program is run with the words of `--arguments`. Further lines of the FILE:
 
 // native: VARIABLE=VALUE          in the environment of the program when it runs natively
 // capture: OPTIONS                of `heddle capture`
@@ -90,6 +90,7 @@ def main():
     parser.add_argument("--source", type=pathlib.Path, required=True)
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--program", default="program")
+    parser.add_argument("--arguments", default="")
     parser.add_argument("--capture-options", default="")
     args = parser.parse_args()
     work = args.work.resolve()
@@ -104,7 +105,8 @@ def main():
     else:
         program = build_source(args.source.resolve(), nvcc, work)
     environment = dict(os.environ, **dict(wish.split("=", 1) for wish in wishes(args.source, "native")))
-    native = run([program], work, environment)
+    command = [program, *args.arguments.split()]
+    native = run(command, work, environment)
     print(native.stdout, end="")
     options = args.capture_options.split() + " ".join(wishes(args.source, "capture")).split()
     traces = [work / "first.htrace", work / "second.htrace"]
@@ -114,7 +116,7 @@ def main():
     faults = wishes(args.source, "faults")
     for trace, ways in zip(traces, (["--jobs", "1"], ["--jobs", "3", "--own-stacks"])):
         captured = run(
-            [heddle, "capture", "--quiet", *options, *ways, "-o", trace, "--", program],
+            [heddle, "capture", "--quiet", *options, *ways, "-o", trace, "--", *command],
             work,
             environment,
             status=1 if faults else 0,

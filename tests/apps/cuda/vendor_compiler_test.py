@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Loads and links what the vendor's compiler makes: fat binaries of all kinds, and objects of whole programs.
+"""Loads and links what the vendor's compiler makes: fat binaries of all kinds, and objects of whole programs. Has it make
+PTX of our workloads that are programs.
 
 HEDDLE_BIN names the folder of heddle-nvcc. Without an nvcc in PATH, or at CUDA_PATH or /usr/local/cuda, the test is
 skipped (exit status 77).
 """
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,6 +17,7 @@ from nvcc_ptx import find_nvcc  # noqa: E402
 
 SKIPPED = 77
 HERE = pathlib.Path(__file__).resolve().parent / "vendor_compiler"
+PROGRAMS = HERE.parents[3] / "traces" / "programs"
 BIN = pathlib.Path(os.environ["HEDDLE_BIN"]).resolve()
 HEDDLE_NVCC = BIN / "heddle-nvcc"
 failures = []
@@ -84,6 +87,16 @@ def link_programs(nvcc, folder):
     check("a program without PTX", told.returncode != 0 and "code=compute_75" in told.stderr, told)
 
 
+def make_workloads(nvcc, folder):
+    """Device code of our workloads that are whole programs."""
+    sources = sorted(PROGRAMS.glob("*/*.cu"))
+    if len(sources) < 2:
+        failures.append(f"{PROGRAMS} has only {len(sources)} programs")
+    for source in sources:
+        options = " ".join(re.findall(r"^// nvcc: (.*)$", source.read_text(), re.M)).split()
+        run(nvcc, "-ptx", "-arch=compute_75", "-std=c++17", *options, source, "-o", folder / f"{source.stem}.ptx")
+
+
 def main():
     nvcc = find_nvcc()
     if nvcc is None:
@@ -92,6 +105,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         load_fat_binaries(nvcc, pathlib.Path(folder))
         link_programs(nvcc, pathlib.Path(folder))
+        make_workloads(nvcc, pathlib.Path(folder))
     if failures:
         sys.exit("\n".join(failures))
 
