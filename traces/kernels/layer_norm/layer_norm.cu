@@ -1,6 +1,6 @@
 // Normalisation of the rows of a matrix to mean 0 and deviation 1, with a weight and a bias per column; a warp per row.
 //
-// Stands for kernels that are bound by memory and say so: loads and stores of four elements at once, all coalesced, two
+// Stands for kernels that are bound by memory: loads and stores of four elements at once, all coalesced, two
 // reductions over a warp by shuffles, and hardly any divergence. The deviations are summed once the mean is known.
 
 constexpr unsigned kAllLanes = 0xffffffffu;
