@@ -56,6 +56,7 @@ TEST(MachineInstruction, PrintsWhatItRead) {
                            "@P0 BRA 0x1500",
                            "BRA !P2, 0x1500",
                            "BRA.DIV UR4, 0x610",
+                           "BRA.DIV 0x460",
                            "BRX R10, -0x1900",
                            "BSSY B0, 0x240",
                            "BREAK B0, P1",
