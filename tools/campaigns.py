@@ -185,9 +185,14 @@ def campaigns(source, build):
     )
     campaign(
         "kernels",
-        "every kernel, not only some, in the loop over virtual blocks",
-        built("virtual_blocks_test"),
-        lambda: [Part("virtual_blocks_test", [build / "tests" / "virtual_blocks_test"], {"HEDDLE_ALL_KERNELS": "1"})],
+        "every kernel, not only some, in the loop over virtual blocks, and from its PTX text",
+        built("virtual_blocks_test", "heddle", "heddle-capture")
+        # The usual traces, which those from PTX are compared with.
+        + [["ctest", "--test-dir", build, "--output-on-failure", "-R", r"^kernel_capture\..*\.tiny$"]],
+        lambda: [
+            Part("virtual_blocks_test", [build / "tests" / "virtual_blocks_test"], {"HEDDLE_ALL_KERNELS": "1"}),
+            Part("kernel_ptx_source", ctest(build, "kernel_ptx_source"), {"HEDDLE_ALL_KERNELS": "1"}),
+        ],
     )
     campaign(
         "machine",
