@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 
-# What nvcc compiles for where the recipe does not say: the least that CUDA 13 knows.
+# What nvcc compiles for, unless the recipe asks for more: the least that CUDA 13 knows.
 ARCHITECTURE = "sm_75"
 
 
@@ -27,6 +27,12 @@ def is_cuda(recipe):
     return '.cu"' in recipe.read_text()
 
 
+def architecture(text):
+    """The architecture that nvcc compiles a recipe's kernels for."""
+    asked = re.search(r'^target: "(sm_[0-9]+)"', text, flags=re.M)
+    return max(ARCHITECTURE, asked.group(1) if asked else ARCHITECTURE, key=lambda name: int(name[3:]))
+
+
 def recipe_of_ptx(nvcc, recipe, folder):
     """Makes, below `folder`, a copy of a recipe (a pathlib.Path) whose source is nvcc's PTX of its CUDA source. The copy,
     and an empty text; or None, and what nvcc said."""
@@ -38,7 +44,7 @@ def recipe_of_ptx(nvcc, recipe, folder):
         shutil.copy(header, folder)
     defines = ["-D" + define for define in re.findall(r'^define: "(.*)"', text, flags=re.M)]
     ptx = here / (recipe.stem + ".ptx")
-    command = [nvcc, f"-arch={ARCHITECTURE}", "-std=c++17", "-ptx", "-lineinfo", "-o", ptx, here / source] + defines
+    command = [nvcc, f"-arch={architecture(text)}", "-std=c++17", "-ptx", "-lineinfo", "-o", ptx, here / source] + defines
     made = subprocess.run(command, capture_output=True, text=True)
     if made.returncode != 0:
         return None, "nvcc: " + made.stderr.strip()

@@ -7,6 +7,7 @@
 #include "tracegen/frontend/compile.h"
 #include "tracegen/program/compiled/canonicalize.h"
 #include "tracegen/program/static_program.h"
+#include "tracegen/recipe/recipe_file.h"
 #include "traces/format/program/program.h"
 
 namespace heddle::tracegen {
@@ -18,7 +19,11 @@ TEST(OwnKernels, AllAreReadAndValid) {
     const std::string ending = entry.path().extension().string();
     if (ending != ".cu" && ending != ".cl") continue;
     SCOPED_TRACE(entry.path().filename().string());
-    const CompileOptions options;
+    const absl::StatusOr<RecipeFile> recipe =
+        ReadRecipeFile(std::filesystem::path(entry.path()).replace_extension(".tiny.textproto").string());
+    ASSERT_TRUE(recipe.ok()) << recipe.status();
+    CompileOptions options;
+    if (!recipe->recipe.target().empty()) options.target = recipe->recipe.target();
     absl::StatusOr<DeviceModule> device = Compile(entry.path().string(), options);
     ASSERT_TRUE(device.ok()) << device.status();
     absl::StatusOr<CanonicalModule> module =
