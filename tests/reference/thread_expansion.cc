@@ -11,6 +11,24 @@ namespace {
 
 namespace v1 = trace::v1;
 
+// How many numbers a thread records when it runs the instruction, and whether the first is an address.
+struct Recorded {
+  uint32_t count = 0;
+  bool address = false;
+};
+
+Recorded RecordedBy(const v1::Instruction& instruction) {
+  Recorded recorded;
+  for (const v1::Operand& operand : instruction.operand()) {
+    if (operand.constant()) continue;
+    if (recorded.count++ == 0) recorded.address = operand.kind() == v1::Operand::ADDRESS;
+  }
+  const bool memory = instruction.op() == v1::OP_LOAD || instruction.op() == v1::OP_STORE ||
+                      instruction.op() == v1::OP_ATOMIC || instruction.op() == v1::OP_TEXTURE;
+  if (memory && instruction.operand_size() == 0 && (instruction.flags() & v1::FLAG_NO_ADDRESS) == 0) return {1, true};
+  return recorded;
+}
+
 // Appends the steps that one thread takes along `path`; its first address is number `address` of the chunk. Returns
 // what is wrong with the path, or nothing.
 std::string AppendPath(const v1::KernelProgram& program, const trace::DecodedChunk& chunk, const trace::PathView& path,
@@ -26,14 +44,11 @@ std::string AppendPath(const v1::KernelProgram& program, const trace::DecodedChu
     const v1::BasicBlock& block = program.block(static_cast<int>(block_index));
     for (uint32_t i = 0; i < block.instruction_count(); ++i) {
       Step step{block.first_instruction() + i, static_cast<uint32_t>(calls.size()), false, 0};
-      const v1::Instruction& instruction = program.instruction(static_cast<int>(step.pc));
-      const bool memory = instruction.op() == v1::OP_LOAD || instruction.op() == v1::OP_STORE ||
-                          instruction.op() == v1::OP_ATOMIC || instruction.op() == v1::OP_TEXTURE;
-      if (memory && (instruction.flags() & v1::FLAG_NO_ADDRESS) == 0) {
-        if (address == last_address) return "fewer addresses than accesses";
-        step.has_address = true;
-        step.address = chunk.address(address++, step.pc);
-      }
+      const Recorded recorded = RecordedBy(program.instruction(static_cast<int>(step.pc)));
+      if (last_address - address < recorded.count) return "fewer addresses than accesses";
+      step.has_address = recorded.address;
+      if (recorded.address) step.address = chunk.address(address, step.pc);
+      address += recorded.count;
       steps.push_back(step);
     }
     switch (block.terminator()) {
