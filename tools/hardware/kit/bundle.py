@@ -94,9 +94,9 @@ def add_sources(bundle):
             shutil.copytree(path, target, ignore=shutil.ignore_patterns("*.md", "CMakeLists.txt"))
         else:
             shutil.copyfile(path, target)
-    for name in ("check.h", "check_support.h"):
-        (bundle / "kernels").mkdir(exist_ok=True)
-        shutil.copyfile(ROOT / "traces/kernels" / name, bundle / "kernels" / name)
+    (bundle / "kernels").mkdir(exist_ok=True)
+    for header in sorted((ROOT / "traces/kernels").glob("*.h")):
+        shutil.copyfile(header, bundle / "kernels" / header.name)
     here = ROOT / "tools/hardware"
     shutil.copytree(here / "kit", bundle / "kit", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("visit", "counters.json", "benchmarks.json"):
