@@ -44,7 +44,16 @@ def recipe_of_ptx(nvcc, recipe, folder):
         shutil.copy(header, folder)
     defines = ["-D" + define for define in re.findall(r'^define: "(.*)"', text, flags=re.M)]
     ptx = here / (recipe.stem + ".ptx")
-    command = [nvcc, f"-arch={architecture(text)}", "-std=c++17", "-ptx", "-lineinfo", "-o", ptx, here / source] + defines
+    command = [
+        nvcc,
+        f"-arch={architecture(text)}",
+        "-std=c++17",
+        "-ptx",
+        "-lineinfo",
+        "-o",
+        ptx,
+        here / source,
+    ] + defines
     made = subprocess.run(command, capture_output=True, text=True)
     if made.returncode != 0:
         return None, "nvcc: " + made.stderr.strip()
