@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Exports the trace of every small recipe for Accel-Sim and imports it again: under `pdom` the replay has the same
-counters, cycles included.
+counters, cycles included. Instructions that Accel-Sim's traces have no form for are refused by name.
 
 accelsim_round_trip_test.py HEDDLE KERNELS_FOLDER TRACES_FOLDER
 """
@@ -9,6 +9,18 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+
+
+# Kernels with an instruction that Accel-Sim's traces have no form for.
+REFUSED = {
+    "gemm_mma_pipeline": "'cp.async.cg.shared.global' has no form",
+}
+
+
+def is_refused(heddle, trace, folder, why):
+    command = [heddle, "trace", "export", trace, "--accelsim", folder]
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    return done.returncode != 0 and why in done.stderr
 
 
 def run(*command):
@@ -44,6 +56,11 @@ def main():
         original = traces / (recipe.stem + ".htrace")
         with tempfile.TemporaryDirectory() as folder:
             exported, imported = pathlib.Path(folder) / "exported", pathlib.Path(folder) / "imported.htrace"
+            why = REFUSED.get(recipe.parent.name)
+            if why is not None:
+                if not is_refused(heddle, original, exported, why):
+                    different.append(f"{recipe.stem} (not refused: {why})")
+                continue
             notes = run(heddle, "trace", "export", original, "--accelsim", exported).stderr
             run(heddle, "trace", "import", "--accelsim", exported, "-o", imported)
             run(heddle, "trace", "check", imported)
