@@ -13,6 +13,7 @@ import tempfile
 
 # Kernels with an instruction that Accel-Sim's traces have no form for.
 REFUSED = {
+    "flash_attention_2": "'cp.async.cg.shared.global' has no form",
     "gemm_mma_pipeline": "'cp.async.cg.shared.global' has no form",
 }
 
