@@ -12,7 +12,7 @@ constexpr std::string_view kMisc = "Miscellaneous Instructions";
 
 constexpr Form kRows[] = {
     {"BRA", "U?", "q? l", OP_BRANCH, kFixed, kRegisters, kControl},
-    // Taken if the threads of the warp that are named, or all, are not together. On sm_75 none are named.
+    // Taken if the threads of the warp that are named, or all, are not together (DIV), or are. On sm_75 none are named.
     {"BRA", "DIV|CONV", "l", OP_BRANCH, kFixed, kRegisters, kControl},
     {"BRA", "DIV|CONV", "s l", OP_BRANCH, kFixed, kRegisters, kControl},
     {"BRX", "", "s:2 l", OP_BRANCH, kFixed, kRegisters, kControl},

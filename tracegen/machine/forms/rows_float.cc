@@ -38,6 +38,7 @@ constexpr Form kRows[] = {
 
     {"F2F", "F64 F32", "d:2 s", OP_CONVERT, kVariable, kRegisters, kConversion},
     {"F2F", "F32 F64 $round?", "d s:2", OP_CONVERT, kVariable, kRegisters, kConversion},
+    {"F2F", "F16 F32 $round?", "d s", OP_CONVERT, kVariable, kRegisters, kConversion},
     {"F2FP", "BF16|F16? F32? PACK_AB|MERGE_C|PACK_B RZ?", "d s s s?", OP_CONVERT, kFixed, kRegisters, kConversion},
     {"F2I", "FTZ? S64|U64 F64 $toint?", "d:2 s:2", OP_CONVERT, kVariable, kRegisters, kConversion},
     {"F2I", "FTZ? S64|U64 $toint?", "d:2 s", OP_CONVERT, kVariable, kRegisters, kConversion},

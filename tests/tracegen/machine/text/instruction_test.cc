@@ -57,6 +57,8 @@ TEST(MachineInstruction, PrintsWhatItRead) {
                            "BRA !P2, 0x1500",
                            "BRA.DIV UR4, 0x610",
                            "BRA.DIV 0x460",
+                           "BRA.CONV 0x3ba0",
+                           "F2F.F16.F32 R7, R6",
                            "BRX R10, -0x1900",
                            "BSSY B0, 0x240",
                            "BREAK B0, P1",
