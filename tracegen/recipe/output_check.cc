@@ -45,7 +45,7 @@ class TemporaryFolder {
 };
 
 // Runs a program with its messages in `log`; its exit status, or -1 if it cannot be started.
-int RunProgram(std::vector<std::string> words, const std::string& log) {
+int RunCommand(std::vector<std::string> words, const std::string& log) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -72,47 +72,6 @@ std::string FirstErrorLine(const std::string& log) {
   return text->substr(begin, text->find('\n', begin) - begin);
 }
 
-absl::Status RunCheckProgram(const RecipeFile& recipe, const std::string& program,
-                             const std::vector<BufferContents>& buffers) {
-  std::string source = recipe.Resolve(program);
-  if (!std::filesystem::exists(source)) return absl::NotFoundError(absl::StrCat(source, ": no such check program"));
-  TemporaryFolder folder;
-  if (folder.path().empty()) return absl::InternalError("no temporary folder for the check program can be made");
-  std::string library = folder.path() + "/check.so";
-  std::string log = folder.path() + "/log";
-  int status = -1;
-  // The compiler that capture needs anyway; the system's where it has another name.
-  for (const char* compiler : {"clang++-19", "c++", "g++"}) {
-    status = RunProgram({compiler, "-std=c++20", "-O2", "-ffp-contract=off", "-fPIC", "-shared", source, "-o", library},
-                        log);
-    if (status != -1 && status != 127) break;
-  }
-  if (status != 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("check program ", source,
-                     " cannot be compiled: ", status == -1 ? "no C++ compiler was found" : FirstErrorLine(log)));
-  }
-  void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    return absl::FailedPreconditionError(absl::StrCat("check program ", source, " cannot be loaded: ", dlerror()));
-  }
-  auto check = reinterpret_cast<decltype(&heddle_check)>(dlsym(handle, "heddle_check"));
-  if (check == nullptr) {
-    dlclose(handle);
-    return absl::FailedPreconditionError(absl::StrCat("check program ", source, " does not define heddle_check"));
-  }
-  std::vector<heddle_buffer> list;
-  for (const BufferContents& buffer : buffers) {
-    list.push_back({buffer.name.c_str(), buffer.count, buffer.before.data(), buffer.after});
-  }
-  std::string message(1024, '\0');
-  int failed = check(list.data(), static_cast<int>(list.size()), message.data(), static_cast<int>(message.size()));
-  dlclose(handle);
-  if (failed == 0) return absl::OkStatus();
-  message.resize(std::strlen(message.c_str()));
-  return absl::FailedPreconditionError(absl::StrCat("the output is wrong (", program, "): ", message));
-}
-
 absl::Status CompareContents(const RecipeFile& recipe, const recipe::v1::Check& check, const BufferContents& buffer) {
   HEDDLE_ASSIGN_OR_RETURN(std::string expected, MakeContents(check.expected(), buffer.type, buffer.count, recipe));
   uint64_t size = ScalarBytes(buffer.type);
@@ -131,16 +90,64 @@ absl::Status CompareContents(const RecipeFile& recipe, const recipe::v1::Check& 
 
 }  // namespace
 
-absl::Status RunChecks(const RecipeFile& recipe, const std::vector<BufferContents>& buffers) {
+void OutputChecks::Unload::operator()(void* library) const { dlclose(library); }
+
+absl::StatusOr<OutputChecks::Library> OutputChecks::Compile(const std::string& source) {
+  if (!std::filesystem::exists(source)) return absl::NotFoundError(absl::StrCat(source, ": no such check program"));
+  TemporaryFolder folder;
+  if (folder.path().empty()) return absl::InternalError("no temporary folder for the check program can be made");
+  std::string library = folder.path() + "/check.so";
+  std::string log = folder.path() + "/log";
+  int status = -1;
+  // The compiler that capture needs anyway; the system's where it has another name.
+  for (const char* compiler : {"clang++-19", "c++", "g++"}) {
+    status = RunCommand({compiler, "-std=c++20", "-O2", "-ffp-contract=off", "-fPIC", "-shared", source, "-o", library},
+                        log);
+    if (status != -1 && status != 127) break;
+  }
+  if (status != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("check program ", source,
+                     " cannot be compiled: ", status == -1 ? "no C++ compiler was found" : FirstErrorLine(log)));
+  }
+  Library loaded(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL));
+  if (loaded == nullptr) {
+    return absl::FailedPreconditionError(absl::StrCat("check program ", source, " cannot be loaded: ", dlerror()));
+  }
+  return loaded;
+}
+
+absl::Status OutputChecks::RunProgram(const std::string& program, const std::vector<BufferContents>& buffers) {
+  const std::string source = recipe_.Resolve(program);
+  Library& library = libraries_[program];
+  if (library == nullptr) {
+    HEDDLE_ASSIGN_OR_RETURN(library, Compile(source));
+  }
+  auto check = reinterpret_cast<decltype(&heddle_check)>(dlsym(library.get(), "heddle_check"));
+  if (check == nullptr) {
+    return absl::FailedPreconditionError(absl::StrCat("check program ", source, " does not define heddle_check"));
+  }
+  std::vector<heddle_buffer> list;
+  for (const BufferContents& buffer : buffers) {
+    list.push_back({buffer.name.c_str(), buffer.count, buffer.before.data(), buffer.after});
+  }
+  std::string message(1024, '\0');
+  if (check(list.data(), static_cast<int>(list.size()), message.data(), static_cast<int>(message.size())) == 0)
+    return absl::OkStatus();
+  message.resize(std::strlen(message.c_str()));
+  return absl::FailedPreconditionError(absl::StrCat("the output is wrong (", program, "): ", message));
+}
+
+absl::Status OutputChecks::Run(const std::vector<BufferContents>& buffers) {
   std::set<std::string> programs;  // each looks at all buffers, so once is enough
-  for (const recipe::v1::Check& check : recipe.recipe.check()) {
+  for (const recipe::v1::Check& check : recipe_.recipe.check()) {
     if (!check.program().empty() && programs.insert(check.program()).second) {
-      HEDDLE_RETURN_IF_ERROR(RunCheckProgram(recipe, check.program(), buffers));
+      HEDDLE_RETURN_IF_ERROR(RunProgram(check.program(), buffers));
     }
     if (!check.has_expected()) continue;
     for (const BufferContents& buffer : buffers) {
       if (buffer.name != check.buffer()) continue;
-      HEDDLE_RETURN_IF_ERROR(CompareContents(recipe, check, buffer));
+      HEDDLE_RETURN_IF_ERROR(CompareContents(recipe_, check, buffer));
     }
   }
   return absl::OkStatus();

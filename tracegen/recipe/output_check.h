@@ -2,10 +2,13 @@
 #ifndef HEDDLE_TRACEGEN_RECIPE_OUTPUT_CHECK_H_
 #define HEDDLE_TRACEGEN_RECIPE_OUTPUT_CHECK_H_
 
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "tracegen/recipe/recipe_file.h"
 
 namespace heddle::tracegen {
@@ -19,9 +22,28 @@ struct BufferContents {
   const void* after = nullptr;
 };
 
-// Runs all checks of the recipe. Errors: the first difference with its position; a check program that cannot be
-// compiled or loaded, with the first of the compiler's messages.
-absl::Status RunChecks(const RecipeFile& recipe, const std::vector<BufferContents>& buffers);
+// The checks of a recipe, which may run several times. Each program is compiled and loaded when it first runs.
+class OutputChecks {
+ public:
+  // `recipe` lives longer.
+  explicit OutputChecks(const RecipeFile& recipe) : recipe_(recipe) {}
+
+  // Errors: the first difference with its position; a check program that cannot be compiled or loaded, with the first
+  // of the compiler's messages.
+  absl::Status Run(const std::vector<BufferContents>& buffers);
+
+ private:
+  struct Unload {
+    void operator()(void* library) const;
+  };
+  using Library = std::unique_ptr<void, Unload>;
+
+  static absl::StatusOr<Library> Compile(const std::string& source);
+  absl::Status RunProgram(const std::string& program, const std::vector<BufferContents>& buffers);
+
+  const RecipeFile& recipe_;
+  std::map<std::string, Library> libraries_;  // by the program's name in the recipe
+};
 
 }  // namespace heddle::tracegen
 

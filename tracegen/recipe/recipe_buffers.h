@@ -35,7 +35,7 @@ class RecipeBuffers {
   void KeepNativeResults();
   // Errors: a buffer that differs from what was kept, and the first element that does.
   absl::Status CompareWithNative() const;
-  // Breaks the middle of a buffer, whatever its type, so that checks of it have to fail.
+  // Breaks the middle of a buffer, whatever its type, so that checks of it have to fail. A second call mends it.
   void Damage(const std::string& name);
 
  private:

@@ -334,9 +334,22 @@ class RecipeRun {
 
   absl::Status Verify() {
     HEDDLE_RETURN_IF_ERROR(buffers_.CompareWithNative());
-    if (options_.damage_output_of_check >= 0)
-      buffers_.Damage(recipe_.recipe.check(options_.damage_output_of_check).buffer());
-    return options_.check ? RunChecks(recipe_, buffers_.contents()) : absl::OkStatus();
+    if (!options_.check) return absl::OkStatus();
+    OutputChecks checks(recipe_);
+    if (options_.damage_outputs) HEDDLE_RETURN_IF_ERROR(ExpectDamageIsNoticed(checks));
+    return checks.Run(buffers_.contents());
+  }
+
+  absl::Status ExpectDamageIsNoticed(OutputChecks& checks) {
+    for (const recipe::v1::Check& check : recipe_.recipe.check()) {
+      buffers_.Damage(check.buffer());
+      const absl::Status status = checks.Run(buffers_.contents());
+      buffers_.Damage(check.buffer());  // and back
+      if (status.code() == absl::StatusCode::kFailedPrecondition) continue;
+      return absl::InternalError(
+          absl::StrCat("nobody notices that ", check.buffer(), " is damaged: ", status.message()));
+    }
+    return absl::OkStatus();
   }
 
   RecipeFile recipe_;

@@ -25,9 +25,9 @@ struct CaptureOptions {
   bool check = true;      // run the recipe's checks after the last launch
   // Run everything without recording first, and refuse the trace if recording has changed any buffer.
   bool compare_with_native = false;
-  // For tests of checks: the middle eighth of the buffer that check number so-and-so looks at is changed before the
-  // checks run. -1 = none.
-  int damage_output_of_check = -1;
+  // For tests of checks: before the checks run, the middle eighth of each buffer that one looks at is changed in turn.
+  // It is an error if they accept that.
+  bool damage_outputs = false;
   // Not empty: a folder that also receives what a machine with a card needs to do the same (card_plan.h).
   std::string plan;
   uint32_t certify = 0;       // capture every launch again under so many other orders of threads and blocks

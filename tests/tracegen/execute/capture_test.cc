@@ -174,5 +174,17 @@ check { program: "check.cc" })";
         {"the output is wrong", "element 3 of data is wrong"});
 }
 
+TEST_F(CaptureTest, ACheckThatAcceptsADamagedOutputIsAnError) {
+  const std::string kernel = "__global__ void k(int* data) { data[threadIdx.x] *= 2; }";
+  const std::string launch = R"(
+buffer { name: "data" type: I32 count: 2 fill { iota { start: 1 } } }
+launch { kernel: "k" block { x: 2 } argument { buffer: "data" } })";
+  options_.damage_outputs = true;
+  Succeeds(kernel, launch + R"(check { buffer: "data" expected { values { value: [2, 4] } } })");
+  std::filesystem::remove(options_.output);
+  Write("blind.cc", R"(extern "C" int heddle_check(const void*, int, char*, int) { return 0; })");
+  Fails(kernel, launch + R"(check { buffer: "data" program: "blind.cc" })", {"nobody notices that data is damaged"});
+}
+
 }  // namespace
 }  // namespace heddle::tracegen

@@ -41,7 +41,7 @@ class CheckProgram : public ::testing::Test {
            "  std::snprintf(message, size, \"%d buffers\", count);\n"
         << verdict << "}\n";
     std::vector<BufferContents> buffers(3);
-    return RunChecks(recipe_, buffers);
+    return OutputChecks(recipe_).Run(buffers);
   }
 
   RecipeFile recipe_;
