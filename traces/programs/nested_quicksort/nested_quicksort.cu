@@ -45,8 +45,7 @@ __device__ void launch_part(int* from, int* other, int* sorted, int begin, int e
 }
 
 __global__ void quicksort(int* from, int* other, int* sorted, int begin, int end, int depth) {
-  // Keys so far: smaller ones, equal ones; larger ones are the rest.
-  __shared__ int smaller, equal;
+  __shared__ int smaller, equal;  // how many keys are; the rest is larger
   __shared__ int warp_smaller[kBlock / kWarp], warp_equal[kBlock / kWarp];
   const int warp = threadIdx.x / kWarp;
   const int a = from[begin];
@@ -115,6 +114,8 @@ int main(int argc, char** argv) {
   CALL(cudaMalloc(&second, bytes));
   CALL(cudaMalloc(&sorted, bytes));
   CALL(cudaMemcpy(first, keys.data(), bytes, cudaMemcpyHostToDevice));
+  // A device keeps room for 2,048 launches that wait; this makes about one per twenty keys in all.
+  CALL(cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, 2048 + count / 8));
   quicksort<<<1, kBlock>>>(first, second, sorted, 0, count, 0);
   CALL(cudaGetLastError());
   CALL(cudaDeviceSynchronize());
