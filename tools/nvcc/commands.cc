@@ -32,6 +32,14 @@ std::string Standard(const Options& options) {
   return given;
 }
 
+// Whether a standard, as -std= names it, is C++17 or newer.
+bool IsCxx17(const std::string& standard) {
+  for (const char* older : {"98", "03", "0x", "11", "1y", "14"}) {
+    if (standard.ends_with(older)) return false;
+  }
+  return true;
+}
+
 // What both passes of clang over a .cu file have in common.
 Command ClangCommand(const Options& options, const Places& places, const CudaSource& source) {
   Command command = {
@@ -48,6 +56,10 @@ Command ClangCommand(const Options& options, const Places& places, const CudaSou
       // "("NAME")" for a macro, and what C++17 no longer has.
       "-Wno-c++11-narrowing", "-Wno-reserved-user-defined-literal", "-Wno-register", "-Wno-dynamic-exception-spec",
       "-D__NVCC__=1", "-D__CUDACC_EXTENDED_LAMBDA__", "-D__CUDACC_RELAXED_CONSTEXPR__"};
+  // Behind our headers, which have some of the same names. The vendor's libraries refuse older standards.
+  if (!places.core_libraries.empty() && IsCxx17(Standard(options))) {
+    Append(command, {"-isystem", places.core_libraries});
+  }
   for (std::string& define : VersionDefines(options.cuda_version)) command.push_back(std::move(define));
   if (options.relocatable) Append(command, {"-fgpu-rdc", "-D__CUDACC_RDC__", "-Xclang", "-cuid=" + source.identity});
   if (source.text_path != source.path) {
@@ -205,6 +217,9 @@ Command PlainCommand(const Options& options, const Places& places, Language lang
   command.push_back("-DHEDDLE_CUDA_VERSION=" + std::to_string(options.cuda_version.number()));
   // Behind the program's own folders.
   Append(command, {"-isystem", places.headers});
+  if (!places.core_libraries.empty() && language == Language::kCxx && IsCxx17(options.standard)) {
+    Append(command, {"-isystem", places.core_libraries});
+  }
   Append(command, options.host);
   if (options.debug) command.emplace_back("-g");
   if (options.profile) command.emplace_back("-pg");

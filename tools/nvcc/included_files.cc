@@ -52,17 +52,20 @@ Inclusion FindInclusion(const std::vector<std::string>& files, const std::string
   return inclusion;
 }
 
-std::vector<std::string> FilesOfProgram(const std::vector<std::string>& files, const std::string& headers) {
-  std::vector<std::string> own;
+std::vector<std::string> FilesOfProgram(const std::vector<std::string>& files,
+                                        const std::vector<std::string>& foreign) {
   std::error_code ignored;
-  const std::string own_headers = fs::absolute(headers, ignored).lexically_normal().string() + "/";
+  std::vector<std::string> folders = {"/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/include/",
+                                      "/usr/local/lib/"};
+  for (const std::string& folder : foreign) {
+    if (!folder.empty()) folders.push_back(fs::absolute(folder, ignored).lexically_normal().string() + "/");
+  }
+  std::vector<std::string> own;
   for (const std::string& file : files) {
     const std::string path = fs::absolute(file, ignored).lexically_normal().string();
-    bool foreign = path.starts_with(own_headers);
-    for (const char* folder : {"/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/include/", "/usr/local/lib/"}) {
-      foreign = foreign || path.starts_with(folder);
-    }
-    if (foreign) continue;
+    const bool is_foreign = std::any_of(folders.begin(), folders.end(),
+                                        [&path](const std::string& folder) { return path.starts_with(folder); });
+    if (is_foreign) continue;
     if (fs::is_regular_file(file, ignored) && std::find(own.begin(), own.end(), file) == own.end()) own.push_back(file);
   }
   return own;

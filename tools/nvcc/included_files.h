@@ -17,8 +17,9 @@ std::vector<std::string> NamesOfRule(std::string_view rule);
 // What became of an include of `header`, given all files that were read and all names that were not found.
 Inclusion FindInclusion(const std::vector<std::string>& files, const std::string& header);
 
-// Those of `files` that belong to the program: neither the compiler's nor the system's, nor in the folder `headers`.
-std::vector<std::string> FilesOfProgram(const std::vector<std::string>& files, const std::string& headers);
+// Those of `files` that belong to the program: neither the compiler's nor the system's, nor in one of the folders
+// `foreign`, of which empty ones are none.
+std::vector<std::string> FilesOfProgram(const std::vector<std::string>& files, const std::vector<std::string>& foreign);
 
 }  // namespace heddle::nvcc
 

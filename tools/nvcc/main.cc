@@ -173,7 +173,7 @@ int Build::MakeBitcode(const CudaSource& source, const std::string& stem, const 
     return status;
   }
   const std::string rule = ReadFile(bitcode + ".d").value_or("");
-  const std::vector<std::string> files = FilesOfProgram(NamesOfRule(rule), places_.headers);
+  const std::vector<std::string> files = FilesOfProgram(NamesOfRule(rule), {places_.headers, places_.core_libraries});
   if (int status = CheckConstants(source, bitcode, files); status != 0) return status;
   if (options_.dry_run) return 0;
   const std::optional<std::string> code = ReadFile(bitcode);
@@ -245,7 +245,7 @@ void Build::ExplainFailure(const CudaSource& source, const Command& compile) {
     if (!files.empty()) return FindInclusion(files, header);
     return FindsHeader(options_, header) ? Inclusion::kFound : Inclusion::kMissing;
   };
-  std::vector<std::string> own = FilesOfProgram(files, places_.headers);
+  std::vector<std::string> own = FilesOfProgram(files, {places_.headers, places_.core_libraries});
   if (own.empty()) own.push_back(source.path);
   const auto declared = StandInWords(places_.headers);
   for (const std::string& file : own) {

@@ -29,6 +29,16 @@ std::string FirstProgram(const std::vector<std::string>& names) {
   return "";
 }
 
+// The vendor's libraries of headers alone (CCCL), where a toolkit from 13.0 on has them.
+std::string FindCoreLibraries() {
+  std::vector<fs::path> folders;
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* root = std::getenv(variable); root != nullptr) folders.push_back(fs::path(root) / "include/cccl");
+  }
+  folders.emplace_back("/usr/local/cuda/include/cccl");
+  return FirstExisting(folders);
+}
+
 bool Missing(const char* what, const char* remedy, std::string* error) {
   *error = std::string(what) + " was not found: " + remedy;
   return false;
@@ -78,6 +88,7 @@ std::optional<Places> FindPlaces(const std::string& host_compiler, std::string* 
   const char* include = std::getenv("HEDDLE_INCLUDE_DIR");
   places.headers = FirstExisting({include != nullptr ? fs::path(include) / "cuda" : fs::path(),
                                   here / "../share/heddle/include/cuda", HEDDLE_SOURCE_CUDA_INCLUDE});
+  places.core_libraries = FindCoreLibraries();
   places.runtime = FirstExisting({here / "../lib/heddle/libheddle_cuda.a"});
   places.toolkit = FirstExisting({here / "../lib/heddle/toolkit"});
   places.device_program = FirstExisting({here / "heddle-capture"});

@@ -9,6 +9,7 @@ namespace heddle::nvcc {
 
 struct Places {
   std::string headers;         // folder of cuda_runtime.h and heddle_cuda.h
+  std::string core_libraries;  // folder of thrust, cub and cuda/std in the user's own toolkit; empty without it
   std::string runtime;         // libheddle_cuda.a
   std::string toolkit;         // folder laid out as a CUDA toolkit: bin/nvcc, include, lib64
   std::string device_program;  // heddle-capture

@@ -15,8 +15,11 @@ constexpr std::string_view kRefusedLibraries[] = {"cusparse", "cusolver", "cudnn
                                                   "nvjpeg",   "nvml",     "npp",   "cutlass"};
 // Libraries of which a few functions have stand-ins (tracegen/runtime/libraries), and what their functions begin with.
 constexpr std::string_view kStandIns[] = {"cublas", "curand", "cufft"};
-// Libraries of headers alone, which compile where they are installed.
-constexpr std::string_view kHeaderLibraries[] = {"thrust", "cub"};
+// Libraries of headers alone, which compile where they are installed, and what has them.
+struct HeaderLibrary {
+  std::string_view name, where;
+};
+constexpr HeaderLibrary kHeaderLibraries[] = {{"thrust", "Debian: libthrust-dev"}, {"cub", "Debian: libcub-dev"}};
 
 // Parts of the toolkit's own headers that are not there.
 struct MissingPart {
@@ -127,11 +130,7 @@ std::string MissingLibrary(std::string_view line, const FindHeader& find) {
   const std::string_view* found =
       std::find_if(std::begin(kRefusedLibraries), std::end(kRefusedLibraries),
                    [&](std::string_view name) { return is_of(name, quoted && inclusion != Inclusion::kMissing); });
-  // <cuda/atomic>; two headers are there.
-  const bool is_ours = header == "cuda/barrier" || header == "cuda/pipeline";
-  const std::string_view library = (header.starts_with("cuda/") && !is_ours) || header == "nv/target" ? "libcu++"
-                                   : found != std::end(kRefusedLibraries)                             ? *found
-                                                                          : std::string_view();
+  const std::string_view library = found != std::end(kRefusedLibraries) ? *found : std::string_view();
   if (!library.empty() && inclusion != Inclusion::kNone) {
     return "the library " + std::string(library) +
            " is not supported: heddle-nvcc has the CUDA runtime and driver API, and no libraries on top";
@@ -141,11 +140,16 @@ std::string MissingLibrary(std::string_view line, const FindHeader& find) {
     return "the header " + header + " of the library " + std::string(library) +
            " is not supported: a few functions of this library have stand-ins, which other headers declare";
   }
-  for (const std::string_view library : kHeaderLibraries) {
-    if (!is_of(library, quoted) || inclusion != Inclusion::kMissing) continue;
-    return "the library " + std::string(library) +
-           " is not installed: its own headers are compiled as they are (Debian: lib" + std::string(library) +
-           "-dev); give their folder with -I if it is not /usr/include";
+  if ((header.starts_with("cuda/") || header.starts_with("nv/")) && inclusion == Inclusion::kMissing) {
+    return "the library libcu++ is not installed: its own headers are compiled as they are, with -std=c++17 or newer; "
+           "they are part of a toolkit from 13.0 on, which is looked for in CUDA_HOME, CUDA_PATH and /usr/local/cuda, "
+           "and of CCCL; give their folder with -I";
+  }
+  for (const HeaderLibrary& library : kHeaderLibraries) {
+    if (!is_of(library.name, quoted) || inclusion != Inclusion::kMissing) continue;
+    return "the library " + std::string(library.name) +
+           " is not installed: its own headers are compiled as they are (" + std::string(library.where) +
+           ", or a toolkit from 13.0 on); give their folder with -I if it is not /usr/include";
   }
   return {};
 }

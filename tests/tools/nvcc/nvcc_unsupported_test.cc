@@ -33,9 +33,9 @@ TEST(NvccSource, UnsupportedConstructsAreNamedWithTheirLine) {
               ElementsAre(HasSubstr("a.cu:1: the library cusparse is not supported")));
   EXPECT_THAT(DescribeUnsupported("a.cu", "#include <cublas_v2.h>\n#include <cublasXt.h>", only_v2),
               ElementsAre(HasSubstr("a.cu:2: the header cublasXt.h of the library cublas is not supported")));
-  EXPECT_THAT(
-      DescribeUnsupported("a.cu", "#include <cuda_runtime.h>\n#include <cuda/barrier>\n#include <cuda/atomic>", all),
-      ElementsAre(HasSubstr("a.cu:3: the library libcu++ is not supported")));
+  EXPECT_THAT(DescribeUnsupported("a.cu", "#include <cuda_runtime.h>\n#include <cub/cub.cuh>\n#include <cuda/atomic>",
+                                  only_cub),
+              ElementsAre(HasSubstr("a.cu:3: the library libcu++ is not installed")));
   EXPECT_THAT(DescribeUnsupported("a.cu",
                                   "__global__ void k();\n"
                                   "__global__ void parent(int* p) {\n  if (p) { p[0] = 1; }\n"
@@ -132,7 +132,7 @@ TEST(NvccFiles, WhatBecameOfAnInclude) {
   EXPECT_EQ(FindInclusion(files, "cublas_v2.h"), Inclusion::kMissing);
   EXPECT_EQ(FindInclusion(files, "las_v2.h"), Inclusion::kNone);
   EXPECT_EQ(FindInclusion(files, "cufft.h"), Inclusion::kNone);
-  EXPECT_THAT(FilesOfProgram(files, folder + "/cub"), ElementsAre(folder + "/mine.h"));
+  EXPECT_THAT(FilesOfProgram(files, {"", folder + "/cub"}), ElementsAre(folder + "/mine.h"));
 }
 
 }  // namespace

@@ -8,9 +8,16 @@
 
 #define HEDDLE_METHOD __forceinline__ __device__
 
+// libcu++, where it is installed, has the scopes for everything else of it.
+#if __cplusplus >= 201703L && __has_include(<cuda/atomic>)
+#include <cuda/atomic>
+#else
 namespace cuda {
-
 enum thread_scope { thread_scope_system, thread_scope_device, thread_scope_block, thread_scope_thread };
+}
+#endif
+
+namespace cuda {
 
 namespace heddle {
 // What completes nothing besides.
