@@ -2,7 +2,7 @@
 // marked: stand-ins for cufft
 // Fourier transforms by cuFFT: dimensions, lengths, batches, strides, complex and real, in place; compared with sums on
 // the host.
-#include <cufft.h>
+#include <cufftXt.h>
 
 #include <complex>
 #include <vector>
@@ -168,6 +168,41 @@ static void Strides() {
   cudaFree(out);
 }
 
+// Plans with sizes of 64 bits, and with the types of elements one by one: rows of a matrix, every second element.
+static void WidePlans() {
+  const int length = 10, rows = 3;
+  long long n[] = {length}, embed[] = {length}, far[] = {1LL << 32};
+  std::vector<Number> x = SomeNumbers(2 * length * rows), want(length * rows);
+  for (int i = 0; i < length * rows; ++i) want[i] = x[2 * i];
+  Along(want, length, 1, 1);
+  Number* in = Upload(x, x.size());
+  Number* out = Upload(std::vector<Number>(), want.size());
+  for (bool by_types : std::vector<bool>{false, true}) {
+    cufftHandle plan;
+    size_t bytes = 0;
+    FFT(cufftCreate(&plan));
+    EXPECT(cufftMakePlanMany64(plan, 1, far, NULL, 1, 0, NULL, 1, 0, CUFFT_Z2Z, 1, &bytes) == CUFFT_INVALID_SIZE);
+    EXPECT(cufftXtMakePlanMany(plan, 1, n, NULL, 1, 0, CUDA_C_64F, NULL, 1, 0, CUDA_C_64F, 1, &bytes, CUDA_C_32F) ==
+           CUFFT_INVALID_TYPE);
+    EXPECT(cufftXtMakePlanMany(plan, 1, n, NULL, 1, 0, CUDA_C_16F, NULL, 1, 0, CUDA_C_16F, 1, &bytes, CUDA_C_16F) ==
+           CUFFT_NOT_SUPPORTED);
+    if (by_types) {
+      FFT(cufftXtMakePlanMany(plan, 1, n, embed, 2, 2 * length, CUDA_C_64F, embed, 1, length, CUDA_C_64F, rows, &bytes,
+                              CUDA_C_64F));
+      FFT(cufftXtExec(plan, in, out, CUFFT_INVERSE));
+    } else {
+      FFT(cufftMakePlanMany64(plan, 1, n, embed, 2, 2 * length, embed, 1, length, CUFFT_Z2Z, rows, &bytes));
+      FFT(Execute(plan, in, out, CUFFT_INVERSE));
+    }
+    EXPECT(bytes > 0);
+    Compare(Download(out, want.size()), want, 1e-12);
+    CALL(cudaMemset(out, 0, want.size() * sizeof(Number)));
+    FFT(cufftDestroy(plan));
+  }
+  cudaFree(in);
+  cudaFree(out);
+}
+
 static void Refusals() {
   cufftHandle plan, made;
   cufftComplex* some;
@@ -208,6 +243,7 @@ int main() {
     RealOnes(odd, 3, 2, in_place);
   }
   Strides();
+  WidePlans();
   Refusals();
   return Finish();
 }

@@ -110,6 +110,9 @@ void Managed() {
   CALL(cudaMallocManaged(&data, n * sizeof(int)));
   for (int i = 0; i < n; ++i) data[i] = -i;
   CALL(cudaMemPrefetchAsync(data, n * sizeof(int), 0));
+  const cudaMemLocation here = {cudaMemLocationTypeDevice, 0};  // as from CUDA 13 on
+  CALL(cudaMemPrefetchAsync(data, n * sizeof(int), here, 0));
+  CALL(cudaMemAdvise(data, n * sizeof(int), cudaMemAdviseSetPreferredLocation, here));
   Increment<<<1, n>>>(data, n);
   CALL(cudaDeviceSynchronize());
   for (int i = 0; i < n; ++i) EXPECT(data[i] == 1 - i);

@@ -23,7 +23,7 @@ int main() {
   CALL(cudaStreamCreateWithPriority(&second, cudaStreamNonBlocking, greatest));
   cudaEvent_t start, middle, stop;
   CALL(cudaEventCreate(&start));
-  CALL(cudaEventCreateWithFlags(&middle, cudaEventDisableTiming));
+  CALL(cudaEventCreate(&middle, cudaEventDisableTiming));  // cudaEventCreateWithFlags
   CALL(cudaEventCreate(&stop));
   CALL(cudaEventRecord(start, first));
   CALL(cudaMemcpyAsync(device, host, n * sizeof(int), cudaMemcpyHostToDevice, first));

@@ -73,6 +73,18 @@ template <class T>
 inline __host__ cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height) {
   return ::cudaMallocPitch(HeddleAnyPointer(pointer), pitch, width, height);
 }
+// The forms of CUDA 13, in which a place is more than the number of a device.
+inline __host__ cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t count, cudaMemLocation location,
+                                                 unsigned int, cudaStream_t stream = 0) {
+  return ::cudaMemPrefetchAsync(pointer, count, location.id, stream);
+}
+inline __host__ cudaError_t cudaMemAdvise(const void* pointer, size_t count, cudaMemoryAdvise advice,
+                                          cudaMemLocation location) {
+  return ::cudaMemAdvise(pointer, count, advice, location.id);
+}
+inline __host__ cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned int flags) {
+  return ::cudaEventCreateWithFlags(event, flags);
+}
 
 template <class T>
 inline __host__ cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t count, size_t offset = 0,

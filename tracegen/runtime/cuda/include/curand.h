@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "driver_types.h"
+#include "cuda_runtime.h"
 #include "library_types.h"
 
 #define CURAND_VER_MAJOR 10

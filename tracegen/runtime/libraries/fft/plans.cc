@@ -1,10 +1,11 @@
 // cuFFT's plans.
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <new>
 
-#include "cufft.h"
+#include "cufftXt.h"
 #include "tracegen/runtime/libraries/fft/transform.h"
 
 namespace {
@@ -88,6 +89,59 @@ cufftResult Make(cufftHandle handle, int rank, const int* n, const int* inembed,
   return CUFFT_SUCCESS;
 }
 
+// `values`, of which there are `rank`, as numbers of 32 bits in `narrow`; false if one does not fit.
+bool Narrow(int rank, const long long* values, int (&narrow)[kMostDimensions]) {
+  for (int i = 0; i < rank; ++i) {
+    if (values[i] < 0 || values[i] > std::numeric_limits<int>::max()) return false;
+    narrow[i] = static_cast<int>(values[i]);
+  }
+  return true;
+}
+
+// Where the elements of one end lie, with 64 bits each.
+struct WideLayout {
+  const long long* embed;  // null: the usual placement
+  long long stride;
+  long long distance;
+};
+
+cufftResult MakeWide(cufftHandle plan, int rank, const long long* n, const WideLayout& in, const WideLayout& out,
+                     cufftType type, long long batch, size_t* work_bytes) {
+  if (rank < 1 || rank > kMostDimensions || n == nullptr) return CUFFT_INVALID_VALUE;
+  int sizes[kMostDimensions], count[kMostDimensions];
+  const long long batches[] = {batch};
+  if (!Narrow(rank, n, sizes) || !Narrow(1, batches, count)) return CUFFT_INVALID_SIZE;
+  if (in.embed == nullptr || out.embed == nullptr) {
+    return Make(plan, rank, sizes, nullptr, 1, 0, nullptr, 1, 0, type, count[0], work_bytes);
+  }
+  const long long steps[][2] = {{in.stride, in.distance}, {out.stride, out.distance}};
+  int in_embed[kMostDimensions], out_embed[kMostDimensions], in_steps[kMostDimensions], out_steps[kMostDimensions];
+  if (!Narrow(rank, in.embed, in_embed) || !Narrow(rank, out.embed, out_embed) || !Narrow(2, steps[0], in_steps) ||
+      !Narrow(2, steps[1], out_steps)) {
+    return CUFFT_INVALID_SIZE;
+  }
+  return Make(plan, rank, sizes, in_embed, in_steps[0], in_steps[1], out_embed, out_steps[0], out_steps[1], type,
+              count[0], work_bytes);
+}
+
+// The type of transforms from one type of elements to another, which are computed in `execution`.
+cufftResult FindType(cudaDataType in, cudaDataType out, cudaDataType execution, cufftType* type) {
+  struct Row {
+    cudaDataType in, out;
+    cufftType type;
+  };
+  constexpr Row kRows[] = {{CUDA_C_32F, CUDA_C_32F, CUFFT_C2C}, {CUDA_R_32F, CUDA_C_32F, CUFFT_R2C},
+                           {CUDA_C_32F, CUDA_R_32F, CUFFT_C2R}, {CUDA_C_64F, CUDA_C_64F, CUFFT_Z2Z},
+                           {CUDA_R_64F, CUDA_C_64F, CUFFT_D2Z}, {CUDA_C_64F, CUDA_R_64F, CUFFT_Z2D}};
+  for (const Row& row : kRows) {
+    if (row.in != in || row.out != out) continue;
+    *type = row.type;
+    const bool is_double = in == CUDA_C_64F || in == CUDA_R_64F;
+    return execution == (is_double ? CUDA_C_64F : CUDA_C_32F) ? CUFFT_SUCCESS : CUFFT_INVALID_TYPE;
+  }
+  return CUFFT_NOT_SUPPORTED;
+}
+
 cufftResult CreateAndMake(cufftHandle* handle, int rank, const int* n, const int* inembed, int istride, int idist,
                           const int* onembed, int ostride, int odist, cufftType type, int batch) {
   cufftResult result = cufftCreate(handle);
@@ -160,6 +214,20 @@ cufftResult cufftMakePlanMany(cufftHandle plan, int rank, int* n, int* inembed, 
                               int ostride, int odist, cufftType type, int batch, size_t* work_bytes) {
   return Make(plan, rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch, work_bytes);
 }
+cufftResult cufftMakePlanMany64(cufftHandle plan, int rank, long long* n, long long* inembed, long long istride,
+                                long long idist, long long* onembed, long long ostride, long long odist, cufftType type,
+                                long long batch, size_t* work_bytes) {
+  return MakeWide(plan, rank, n, {inembed, istride, idist}, {onembed, ostride, odist}, type, batch, work_bytes);
+}
+cufftResult cufftXtMakePlanMany(cufftHandle plan, int rank, long long* n, long long* inembed, long long istride,
+                                long long idist, cudaDataType in_type, long long* onembed, long long ostride,
+                                long long odist, cudaDataType out_type, long long batch, size_t* work_bytes,
+                                cudaDataType execution_type) {
+  cufftType type = CUFFT_C2C;
+  const cufftResult result = FindType(in_type, out_type, execution_type, &type);
+  if (result != CUFFT_SUCCESS) return result;
+  return MakeWide(plan, rank, n, {inembed, istride, idist}, {onembed, ostride, odist}, type, batch, work_bytes);
+}
 
 cufftResult cufftGetSize(cufftHandle handle, size_t* work_bytes) {
   const Plan* plan = Find(handle);
@@ -209,6 +277,16 @@ cufftResult cufftExecD2Z(cufftHandle plan, cufftDoubleReal* in, cufftDoubleCompl
 }
 cufftResult cufftExecZ2D(cufftHandle plan, cufftDoubleComplex* in, cufftDoubleReal* out) {
   return Execute("cufftExecZ2D", plan, CUFFT_Z2D, in, out, CUFFT_INVERSE);
+}
+
+cufftResult cufftXtExec(cufftHandle handle, void* in, void* out, int direction) {
+  const Plan* plan = Find(handle);
+  if (plan == nullptr) return CUFFT_INVALID_PLAN;
+  // Of transforms from and to real numbers the type says the direction.
+  const cufftType type = plan->type;
+  const bool is_complex = type == CUFFT_C2C || type == CUFFT_Z2Z;
+  const int implied = type == CUFFT_C2R || type == CUFFT_Z2D ? CUFFT_INVERSE : CUFFT_FORWARD;
+  return Execute("cufftXtExec", handle, type, in, out, is_complex ? direction : implied);
 }
 
 }  // extern "C"
