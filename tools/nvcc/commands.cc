@@ -24,22 +24,6 @@ void Append(Command& command, const std::vector<std::string>& words) {
   command.insert(command.end(), words.begin(), words.end());
 }
 
-// nvcc's standards are gcc's; CUDA's headers need C++11.
-std::string Standard(const Options& options) {
-  const std::string& given = options.standard;
-  if (given.empty()) return options.cuda_version.major >= 12 ? "gnu++17" : "gnu++14";
-  if (given == "c++98" || given == "c++03" || given == "gnu++98" || given == "gnu++03") return "gnu++11";
-  return given;
-}
-
-// Whether a standard, as -std= names it, is C++17 or newer.
-bool IsCxx17(const std::string& standard) {
-  for (const char* older : {"98", "03", "0x", "11", "1y", "14"}) {
-    if (standard.ends_with(older)) return false;
-  }
-  return true;
-}
-
 // What both passes of clang over a .cu file have in common.
 Command ClangCommand(const Options& options, const Places& places, const CudaSource& source) {
   Command command = {
@@ -134,6 +118,21 @@ bool IsVendorLibrary(const std::string& word) {
 }
 
 }  // namespace
+
+// nvcc's standards are gcc's; CUDA's headers need C++11.
+std::string Standard(const Options& options) {
+  const std::string& given = options.standard;
+  if (given.empty()) return options.cuda_version.major >= 12 ? "gnu++17" : "gnu++14";
+  if (given == "c++98" || given == "c++03" || given == "gnu++98" || given == "gnu++03") return "gnu++11";
+  return given;
+}
+
+bool IsCxx17(const std::string& standard) {
+  for (const char* older : {"98", "03", "0x", "11", "1y", "14"}) {
+    if (standard.ends_with(older)) return false;
+  }
+  return true;
+}
 
 Language LanguageOf(const std::string& input, const Options& options) {
   std::string ending = fs::path(input).extension().string();

@@ -25,6 +25,10 @@ struct CudaSource {
   std::string identity;  // number of this translation unit, hexadecimal: names of its static device variables
 };
 
+// nvcc's standard for CUDA sources, as -std= names it, and whether a standard is C++17 or newer.
+std::string Standard(const Options& options);
+bool IsCxx17(const std::string& standard);
+
 // Device pass: LLVM bitcode into `output`.
 Command DeviceCommand(const Options& options, const Places& places, const CudaSource& source,
                       const std::string& output);

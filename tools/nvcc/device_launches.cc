@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "tools/nvcc/source_text.h"
@@ -47,6 +48,21 @@ size_t EndOfShape(std::string_view plain, size_t from) {
   return std::string_view::npos;
 }
 
+// What lies between the parenthesis at `at`, but for blanks, and the one that closes it; nothing if there is none, or
+// if it may not be said a second time as an operand that is not evaluated.
+std::optional<std::string_view> Arguments(std::string_view plain, size_t at) {
+  while (at < plain.size() && IsSpace(plain[at])) ++at;
+  if (at == plain.size() || plain[at] != '(') return std::nullopt;
+  int depth = 0;
+  for (size_t i = at; i < plain.size(); ++i) {
+    if (plain[i] == '(') ++depth;
+    if (plain[i] == ')' && --depth == 0) return plain.substr(at + 1, i - at - 1);
+    // A list of values, a directive, a lambda.
+    if (plain[i] == '{' || plain[i] == '#' || plain[i] == ';') return std::nullopt;
+  }
+  return std::nullopt;
+}
+
 // Where in the braces of a text one is.
 struct Nesting {
   size_t depth = 0;
@@ -70,7 +86,7 @@ std::string OnOneLine(std::string_view name) {
 
 }  // namespace
 
-std::string WriteDeviceLaunches(std::string_view text) {
+std::string WriteDeviceLaunches(std::string_view text, bool by_arguments) {
   if (text.find("<<<") == std::string_view::npos) return std::string(text);
   const std::string plain = WithoutComments(text);
   std::string result;
@@ -111,9 +127,17 @@ std::string WriteDeviceLaunches(std::string_view text) {
       if (start == i || start < copied || end == std::string::npos) continue;
       const std::string name = OnOneLine(text.substr(start, i - start));
       result.append(text.substr(copied, start - copied));
-      result.append("HeddleChild<decltype(&").append(name).append("), &").append(name).append(">({");
+      const std::optional<std::string_view> arguments = by_arguments ? Arguments(plain, end) : std::nullopt;
+      if (arguments) {
+        // clang only looks among overloaded kernels where no function is around: in a class.
+        result.append("({ using HeddleArguments = decltype(HeddleTypesOf(").append(OnOneLine(*arguments));
+        result.append(")); struct HeddleHere { using Kernel = HeddleKernel<HeddleKernels<HeddleArguments>::Find(&");
+        result.append(name).append(", HeddleRank<2>())>; }; HeddleChild<typename HeddleHere::Kernel>({");
+      } else {
+        result.append("HeddleChild<decltype(&").append(name).append("), &").append(name).append(">({");
+      }
       result.append(text.substr(i + 3, end - 3 - (i + 3)));
-      result += "})";
+      result.append(arguments ? "}); })" : "})");
       // Lines within the name.
       result.append(static_cast<size_t>(std::count(text.begin() + static_cast<ptrdiff_t>(start),
                                                    text.begin() + static_cast<ptrdiff_t>(i), '\n')),

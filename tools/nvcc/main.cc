@@ -140,7 +140,8 @@ int Build::ReadSource(CudaSource& source) {
   std::optional<std::string> text = ReadFile(source.path);
   if (!text && options_.dry_run) return 0;
   if (!text) return Fail(source.path + ": cannot read this file");
-  std::string joined = WriteDeviceLaunches(JoinLaunchBrackets(*text));
+  std::string joined =
+      DoubleRegisterPercents(WriteDeviceLaunches(JoinLaunchBrackets(*text), IsCxx17(Standard(options_))));
   if (options_.relocatable) {
     joined = NameStaticTextures(joined, "heddle_" + source.identity);
   } else {
@@ -252,12 +253,12 @@ void Build::ExplainFailure(const CudaSource& source, const Command& compile) {
     const std::string text = ReadFile(file).value_or("");
     const std::string joined = JoinLaunchBrackets(text);
     // Of the source itself clang has not seen the launches, but of its headers.
-    const std::string read = file == source.path ? WriteDeviceLaunches(joined) : joined;
+    const std::string read = file == source.path ? WriteDeviceLaunches(joined, IsCxx17(Standard(options_))) : joined;
     for (const std::string& line : DescribeUnsupported(file, read, find)) Fail(line);
     if (read != joined) {
       Fail(file +
-           ": note: launches in device code become HeddleChild<...>: they need -std=c++14 or newer, and kernels " +
-           "that are not overloaded, with their template arguments written out");
+           ": note: launches in device code become HeddleChild<...>: they need -std=c++14 or newer; one kernel of " +
+           "that name, or, from -std=c++17 on, one whose parameters have the types or the number of the arguments");
     }
     for (const std::string& line : CallsWithoutStandIn(file, text, declared)) Fail(line);
   }

@@ -3,6 +3,7 @@
 #include <cctype>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace heddle::nvcc {
 
@@ -127,6 +128,82 @@ std::string NameStaticTextures(std::string_view text, const std::string& name) {
     done = end + 1;
   }
   return result.append(text.substr(done));
+}
+
+namespace {
+
+// Behind blanks, line ends and comments from `at` on.
+size_t SkipSpace(std::string_view text, size_t at) {
+  while (at < text.size()) {
+    if (std::isspace(static_cast<unsigned char>(text[at])) != 0) {
+      ++at;
+    } else if (text[at] == '/') {
+      const size_t behind = SkipLiteral(text, at);
+      if (behind == at) return at;
+      at = behind;
+    } else {
+      return at;
+    }
+  }
+  return at;
+}
+
+// Behind a word at `at`, and `at` itself if there is none.
+size_t SkipWord(std::string_view text, size_t at) {
+  while (at < text.size() && IsWord(text[at])) ++at;
+  return at;
+}
+
+// Of an asm statement whose keyword ends before `at`: where its text begins and ends if operands follow, else 0 and 0.
+std::pair<size_t, size_t> TextWithOperands(std::string_view text, size_t at) {
+  at = SkipSpace(text, at);
+  for (size_t end = SkipWord(text, at); end != at; end = SkipWord(text, at)) at = SkipSpace(text, end);  // volatile
+  if (at >= text.size() || text[at] != '(') return {0, 0};
+  const size_t start = SkipSpace(text, at + 1);
+  at = start;
+  while (at < text.size() && text[at] == '"') at = SkipSpace(text, SkipLiteral(text, at));
+  return at < text.size() && at != start && text[at] == ':' ? std::pair(start, at) : std::pair<size_t, size_t>(0, 0);
+}
+
+// Whether what follows a percent sign is the name of a register: not an operand, perhaps behind a letter that says how
+// it is to be written.
+bool IsRegister(std::string_view name) {
+  const size_t letters = name.find_first_of("0123456789");
+  return !name.empty() && letters != 0 &&
+         !(letters == 1 && name.find_first_not_of("0123456789", 1) == std::string_view::npos) && name.size() > 1;
+}
+
+}  // namespace
+
+std::string DoubleRegisterPercents(std::string_view text) {
+  std::string result;
+  size_t copied = 0;
+  for (size_t i = 0; i < text.size();) {
+    if (const size_t behind = SkipLiteral(text, i); behind != i) {
+      i = behind;
+      continue;
+    }
+    const size_t end = SkipWord(text, i);
+    if (end == i) {
+      ++i;
+      continue;
+    }
+    const std::string_view word = text.substr(i, end - i);
+    i = end;
+    if (word != "asm" && word != "__asm__" && word != "__asm") continue;
+    const auto [from, to] = TextWithOperands(text, end);
+    for (size_t at = from; at < to; ++at) {
+      if (text[at] != '%') continue;
+      if (text[at + 1] == '%') {
+        ++at;
+      } else if (IsRegister(text.substr(at + 1, SkipWord(text, at + 1) - at - 1))) {
+        result.append(text.substr(copied, at - copied)).append("%");
+        copied = at;
+      }
+    }
+    if (to != 0) i = to;
+  }
+  return result.append(text.substr(copied));
 }
 
 }  // namespace heddle::nvcc

@@ -22,6 +22,10 @@ bool HasStaticTexture(std::string_view text);
 // the same names. Lines stay.
 std::string NameStaticTextures(std::string_view text, const std::string& name);
 
+// `text` with registers in `asm` statements with operands (`%laneid`) written as clang wants them (`%%laneid`); nvcc
+// takes both. Operands (`%0`, `%[name]`, `%c0`) stay.
+std::string DoubleRegisterPercents(std::string_view text);
+
 }  // namespace heddle::nvcc
 
 #endif  // HEDDLE_TOOLS_NVCC_SOURCE_TEXT_H_

@@ -68,6 +68,24 @@ __device__ void Helper(int* data) {
 }
 __global__ void ByHelper(int* data) { Helper(data); }
 
+#if __cplusplus >= 201703L
+// Kernels of one name: the arguments choose, by their types or their number.
+__global__ void Put(int* out, int) { out[0] = 1; }
+__global__ void Put(int* out, double) { out[1] = 2; }
+__global__ void Put(int* out, unsigned int a, unsigned int b) { out[2] = a + b; }
+template <typename T>
+__global__ void PutAs(T* out, T value) {
+  *out = value;
+}
+__global__ void Choose(int* out) {
+  Put<<<1, 1>>>(out, 7);
+  Put<<<1, 1>>>(out, 7.0);
+  Put<<<1, 1>>>(out, threadIdx.x == 0, 'a' - 'a' + 2);  // converted, as in any call
+  PutAs<<<1, 1>>>(out + 3, 4);
+  PutAs<<<1, 1>>>(reinterpret_cast<float*>(out + 4), 5.0f);
+}
+#endif
+
 int main() {
   int *counts, *order;
   double* values;
@@ -113,5 +131,14 @@ int main() {
   ByHelper<<<2, 32, 0, stream>>>(counts + 4);
   CALL(cudaStreamSynchronize(stream));
   EXPECT(counts[4 + 3] == 1);
+
+#if __cplusplus >= 201703L
+  int* chosen;
+  CALL(cudaMallocManaged(&chosen, 5 * sizeof(int)));
+  Choose<<<1, 1>>>(chosen);
+  CALL(cudaDeviceSynchronize());
+  for (int i = 0; i < 4; ++i) EXPECT(chosen[i] == i + 1);
+  EXPECT(reinterpret_cast<float*>(chosen)[4] == 5);
+#endif
   return Finish();
 }

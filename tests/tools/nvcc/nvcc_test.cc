@@ -340,5 +340,20 @@ TEST(NvccSource, StaticTexturesOfRelocatableCodeGetANamespace) {
   }
 }
 
+TEST(NvccSource, RegistersInInlineAssembly) {
+  EXPECT_EQ(DoubleRegisterPercents(
+                "asm volatile(\"mov.u32 %0, %laneid;\\n\" /* % */\n \"mov.u32 %1, %clock;\" : \"=r\"(x));"),
+            "asm volatile(\"mov.u32 %0, %%laneid;\\n\" /* % */\n \"mov.u32 %1, %%clock;\" : \"=r\"(x));");
+  EXPECT_EQ(DoubleRegisterPercents("__asm__(\"mov.u32 %[to], %tid.x;\" : [to] \"=r\"(x))"),
+            "__asm__(\"mov.u32 %[to], %%tid.x;\" : [to] \"=r\"(x))");
+  EXPECT_EQ(DoubleRegisterPercents("asm(\"%envreg3 %pm0_64\" ::)"), "asm(\"%%envreg3 %%pm0_64\" ::)");
+  for (const char* text :
+       {"asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(x));", "asm(\"add %0, %c1, %=;\" : \"=r\"(x) : \"n\"(1));",
+        "asm(\"mov.u32 x, %laneid;\");", "printf(\"%laneid\", x);", "// asm(\"%laneid\" :);",
+        "asm(TEXT \"%laneid\" :);", "asm", "asm(", "asm(\"%", "asm volatile (\"%\" :"}) {
+    EXPECT_EQ(DoubleRegisterPercents(text), text);
+  }
+}
+
 }  // namespace
 }  // namespace heddle::nvcc

@@ -1,5 +1,6 @@
 // Launches from device code. heddle-nvcc writes `kernel<<<grid, block>>>(arguments)` in a kernel as
-// `HeddleChild<decltype(&kernel), &kernel>({grid, block})(arguments)`, for clang has no launches there. The launch is a
+// `HeddleChild<decltype(&kernel), &kernel>({grid, block})(arguments)`, for clang has no launches there; from C++17 on
+// the types of the arguments choose among kernels of one name. The launch is a
 // line of formatted text that the device process takes out of what the kernel prints (tracegen/application/children.h).
 #ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_CHILD_H_
 #define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_CHILD_H_
@@ -97,6 +98,103 @@ template <typename Function, Function kKernel>
 __device__ inline HeddleChildLaunch<Function, kKernel> HeddleChild(HeddleChildShape shape) {
   return {shape};
 }
+
+#if __cplusplus >= 201703L
+// Which of several kernels of one name is launched: `HeddleKernels<Types>::Find(&name, HeddleRank<2>())`, with the
+// types of the arguments. One kernel that is not overloaded; else the one whose parameters have just these types, also
+// if they are a template's; else the only one with so many parameters.
+template <typename... Arguments>
+struct HeddleTypes {};
+template <typename... Arguments>
+__device__ HeddleTypes<Arguments...> HeddleTypesOf(Arguments...);
+template <int kRank>
+struct HeddleRank : HeddleRank<kRank - 1> {};
+template <>
+struct HeddleRank<0> {};
+
+template <__SIZE_TYPE__ kCount>
+struct HeddleKernelByCount {
+  static void Find();
+};
+#define HEDDLE_LIST_1(x) x##1
+#define HEDDLE_LIST_2(x) HEDDLE_LIST_1(x), x##2
+#define HEDDLE_LIST_3(x) HEDDLE_LIST_2(x), x##3
+#define HEDDLE_LIST_4(x) HEDDLE_LIST_3(x), x##4
+#define HEDDLE_LIST_5(x) HEDDLE_LIST_4(x), x##5
+#define HEDDLE_LIST_6(x) HEDDLE_LIST_5(x), x##6
+#define HEDDLE_LIST_7(x) HEDDLE_LIST_6(x), x##7
+#define HEDDLE_LIST_8(x) HEDDLE_LIST_7(x), x##8
+#define HEDDLE_LIST_9(x) HEDDLE_LIST_8(x), x##9
+#define HEDDLE_LIST_10(x) HEDDLE_LIST_9(x), x##10
+#define HEDDLE_LIST_11(x) HEDDLE_LIST_10(x), x##11
+#define HEDDLE_LIST_12(x) HEDDLE_LIST_11(x), x##12
+#define HEDDLE_LIST_13(x) HEDDLE_LIST_12(x), x##13
+#define HEDDLE_LIST_14(x) HEDDLE_LIST_13(x), x##14
+#define HEDDLE_LIST_15(x) HEDDLE_LIST_14(x), x##15
+#define HEDDLE_LIST_16(x) HEDDLE_LIST_15(x), x##16
+#define HEDDLE_KERNEL_BY_COUNT(count)                                                   \
+  template <>                                                                           \
+  struct HeddleKernelByCount<count> {                                                   \
+    template <HEDDLE_LIST_##count(typename P)>                                          \
+    static constexpr auto Find(void (*kernel)(HEDDLE_LIST_##count(P)), HeddleRank<0>) { \
+      return kernel;                                                                    \
+    }                                                                                   \
+  };
+HEDDLE_KERNEL_BY_COUNT(1)
+HEDDLE_KERNEL_BY_COUNT(2)
+HEDDLE_KERNEL_BY_COUNT(3)
+HEDDLE_KERNEL_BY_COUNT(4)
+HEDDLE_KERNEL_BY_COUNT(5)
+HEDDLE_KERNEL_BY_COUNT(6)
+HEDDLE_KERNEL_BY_COUNT(7)
+HEDDLE_KERNEL_BY_COUNT(8)
+HEDDLE_KERNEL_BY_COUNT(9)
+HEDDLE_KERNEL_BY_COUNT(10)
+HEDDLE_KERNEL_BY_COUNT(11)
+HEDDLE_KERNEL_BY_COUNT(12)
+HEDDLE_KERNEL_BY_COUNT(13)
+HEDDLE_KERNEL_BY_COUNT(14)
+HEDDLE_KERNEL_BY_COUNT(15)
+HEDDLE_KERNEL_BY_COUNT(16)
+#undef HEDDLE_KERNEL_BY_COUNT
+#undef HEDDLE_LIST_1
+#undef HEDDLE_LIST_2
+#undef HEDDLE_LIST_3
+#undef HEDDLE_LIST_4
+#undef HEDDLE_LIST_5
+#undef HEDDLE_LIST_6
+#undef HEDDLE_LIST_7
+#undef HEDDLE_LIST_8
+#undef HEDDLE_LIST_9
+#undef HEDDLE_LIST_10
+#undef HEDDLE_LIST_11
+#undef HEDDLE_LIST_12
+#undef HEDDLE_LIST_13
+#undef HEDDLE_LIST_14
+#undef HEDDLE_LIST_15
+#undef HEDDLE_LIST_16
+
+template <typename Types>
+struct HeddleKernels;
+template <typename... Arguments>
+struct HeddleKernels<HeddleTypes<Arguments...>> : HeddleKernelByCount<sizeof...(Arguments)> {
+  using HeddleKernelByCount<sizeof...(Arguments)>::Find;
+  template <typename... Parameters>
+  static constexpr auto Find(void (*kernel)(Parameters...), HeddleRank<2>) {
+    return kernel;
+  }
+  static constexpr auto Find(void (*kernel)(Arguments...), HeddleRank<1>) { return kernel; }
+};
+
+template <auto kChosen>
+struct HeddleKernel {
+  using Launch = HeddleChildLaunch<decltype(kChosen), kChosen>;
+};
+template <typename Kernel>
+__device__ inline typename Kernel::Launch HeddleChild(HeddleChildShape shape) {
+  return {shape};
+}
+#endif
 
 // What kernels call besides. A launch that cannot be made ends the run, so there is never an error to ask for. Streams
 // that a thread makes are one stream: its launches in them follow one another.
