@@ -1,5 +1,6 @@
 // Cooperative groups: the block, tiles of it, and the threads that happen to be together.
 #include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
 
 #include "check.h"
 
@@ -44,6 +45,24 @@ __global__ void Divide(int* out) {
   out[rank] = parts;
 }
 
+// Tiles of two warps: sums, votes, and a value of one thread; the first tile goes further on its own.
+__global__ void InWarps(int* out, double* sums) {
+  __shared__ cg::block_tile_memory<192> memory;
+  const cg::thread_block block = cg::this_thread_block(memory);
+  const auto tile = cg::tiled_partition<64>(block);
+  const cg::thread_block_tile<8> part = cg::tiled_partition<8>(tile);
+  const int rank = block.thread_rank();
+  int found = cg::reduce(tile, rank, cg::greater<int>());
+  found += 1000 * tile.any(rank == 100) + 2000 * tile.all(rank >= 64) + 10000 * tile.shfl(rank, 40);
+  if (tile.meta_group_rank() == 0) {
+    tile.sync();
+    found += 5000000 * tile.all(1);
+  }
+  out[rank] = found + 10000000 * part.meta_group_rank();
+  const double sum = cg::reduce(tile, 0.5 * rank, cg::plus<double>());
+  if (tile.thread_rank() == 0) sums[tile.meta_group_rank()] = sum + tile.meta_group_size();
+}
+
 int main() {
   const int n = 128;
   int host[n], *out;
@@ -67,6 +86,18 @@ int main() {
     for (int k = 0; k < 12 && lane < 12; ++k) part += k % 2 == lane % 2;
     for (int k = 12; k < 32 && lane >= 12; ++k) part += (warp + k) % 5 == i % 5;
     EXPECT(host[i] == 10000 * part + 100 * (i % 4 == 1 ? 4 : 12) + same);
+  }
+  int* found;
+  double* sums;
+  CALL(cudaMallocManaged(&found, 192 * sizeof(int)));
+  CALL(cudaMallocManaged(&sums, 3 * sizeof(double)));
+  InWarps<<<1, 192>>>(found, sums);
+  CALL(cudaDeviceSynchronize());
+  for (int i = 0; i < 192; ++i) {
+    const int tile = i / 64;
+    const int sum = tile * 64 + 63 + 1000 * (tile == 1) + 2000 * (tile > 0) + 10000 * (tile * 64 + 40);
+    EXPECT(found[i] == sum + 5000000 * (tile == 0) + 10000000 * (i % 64 / 8));
+    if (i % 64 == 0) EXPECT(sums[tile] == 0.5 * 32 * (2 * i + 63) + 3);
   }
   return Finish();
 }

@@ -53,15 +53,24 @@ HEDDLE_REDUCTION(unsigned int, bit_xor, __reduce_xor_sync)
 #endif
 }  // namespace heddle
 
+}  // namespace cooperative_groups
+
+#include "heddle_cuda_group_warps.h"
+
+namespace cooperative_groups {
+
 // Every thread of the group gets the result. `operation` is associative and commutative, and takes and returns values
 // of the same type (of any type that shuffles move).
 template <unsigned int kSize, typename Parent, typename T, typename Operation>
 HEDDLE_DEVICE T reduce(const thread_block_tile<kSize, Parent>& group, T value, Operation operation) {
-  if constexpr (heddle::IsOneInstruction<T, Operation>::value) {
+  if constexpr (kSize > 32) {
+    return group.OverWarps(reduce(thread_block_tile<32>(), value, operation), operation);
+  } else if constexpr (heddle::IsOneInstruction<T, Operation>::value) {
     return heddle::IsOneInstruction<T, Operation>::Reduce(group.heddle_lanes(), value);
+  } else {
+    for (unsigned int step = kSize / 2; step > 0; step /= 2) value = operation(value, group.shfl_xor(value, step));
+    return value;
   }
-  for (unsigned int step = kSize / 2; step > 0; step /= 2) value = operation(value, group.shfl_xor(value, step));
-  return value;
 }
 template <typename T, typename Operation>
 HEDDLE_DEVICE T reduce(const coalesced_group& group, T value, Operation operation) {

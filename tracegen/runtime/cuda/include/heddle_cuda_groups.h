@@ -64,7 +64,8 @@ class thread_group {
 
 class thread_block : public thread_group {
  public:
-  HEDDLE_METHOD thread_block() : thread_group(0) {}
+  HEDDLE_METHOD explicit thread_block(char* slots = nullptr) : thread_group(0), slots_(slots) {}
+  HEDDLE_METHOD char* heddle_slots() const { return slots_; }
   static HEDDLE_METHOD void sync() { __syncthreads(); }
   static HEDDLE_METHOD unsigned int size() { return heddle::ThreadsOfBlock(); }
   static HEDDLE_METHOD unsigned int num_threads() { return heddle::ThreadsOfBlock(); }
@@ -77,6 +78,9 @@ class thread_block : public thread_group {
   struct arrival_token {};
   static HEDDLE_METHOD arrival_token barrier_arrive() { return arrival_token(); }
   static HEDDLE_METHOD void barrier_wait(arrival_token = arrival_token()) { __syncthreads(); }
+
+ private:
+  char* slots_;  // of block_tile_memory
 };
 HEDDLE_DEVICE thread_block this_thread_block() { return thread_block(); }
 
@@ -116,7 +120,7 @@ class heddle_lane_operations : public thread_group {
 template <unsigned int kSize, typename Parent = void>
 class thread_block_tile : public heddle_lane_operations<thread_block_tile<kSize, Parent>> {
   static_assert(kSize > 0 && kSize <= 32 && (kSize & (kSize - 1)) == 0,
-                "tiles of 1, 2, 4, 8, 16 or 32 threads are supported, not those of several warps");
+                "tiles have 1, 2, 4, 8 and so on to 1024 threads");
   typedef heddle_lane_operations<thread_block_tile<kSize, Parent>> Base;
 
  public:
@@ -240,13 +244,6 @@ template <typename Group, typename T>
 HEDDLE_METHOD coalesced_group labeled_partition(const heddle_lane_operations<Group>& group, T label) {
   return coalesced_group(__match_any_sync(group.lanes_, label));
 }
-
-// Scratch memory of tiles of several warps, which there are not.
-template <unsigned int kThreads = 1024>
-struct block_tile_memory {
-  static_assert(kThreads == 0,
-                "tiles of several warps (block_tile_memory) are not supported: tiles have 32 threads at most");
-};
 
 // The cluster of a kernel that is launched without a cluster's size: the block.
 class cluster_group : public thread_group {
