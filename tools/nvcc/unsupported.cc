@@ -37,13 +37,12 @@ constexpr MissingPart kHeaders[] = {
     {"cuda_d3d", "the Direct3D interface is not supported"},
 };
 constexpr char kSharing[] = "sharing memory between processes (cudaIpc...) is not supported; copy it through the host";
-constexpr std::string_view kConditional =
-    "conditional nodes of graphs are not supported; let the host decide between two graphs";
 constexpr std::string_view kSemaphores = "semaphores of other APIs are not supported; wait for events of CUDA";
 // Words of programs. Each is told once per file.
 constexpr MissingPart kInterfaces[] = {
-    {"cudaGraphSetConditional", kConditional},
-    {"cuGraphConditional", kConditional},
+    {"cuGraphConditional",
+     "conditional nodes of graphs are not in the driver API here; use the runtime's "
+     "(cudaGraphConditionalHandleCreate)"},
     {"cudaGraphAddExternalSemaphores", kSemaphores},
     {"cuGraphAddExternalSemaphores", kSemaphores},
     {"__nv_atomic_", "atomic functions by memory order (CUDA 12.8) are not supported; use atomicAdd and its like"},

@@ -179,7 +179,7 @@ int main() {
   CALL(cudaGraphLaunch(executable, stream));
   CALL(cudaGraphExecDestroy(executable));
   cudaGraphNodeParams conditional = {cudaGraphNodeTypeConditional};
-  EXPECT(cudaGraphAddNode(&a, wrong, nullptr, 0, &conditional) == cudaErrorNotSupported);
+  EXPECT(cudaGraphAddNode(&a, wrong, nullptr, 0, &conditional) == cudaErrorInvalidValue);  // without a handle
   EXPECT(cudaGraphInstantiate(&executable, wrong, cudaGraphInstantiateFlagDeviceLaunch) == cudaErrorNotSupported);
   CALL(cudaGraphDestroy(wrong));
   CALL(cudaGraphDestroy(other));

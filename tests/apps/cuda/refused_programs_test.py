@@ -122,9 +122,9 @@ class Refusals(unittest.TestCase):
 
     def test_graphs_that_decide_by_themselves(self):
         said = self.refused_by_compiler(
-            "__global__ void Decide(cudaGraphConditionalHandle handle) {\n"
-            "  cudaGraphSetConditional(handle, 1);\n  cudaGraphSetConditional(handle, 0);\n}\nint main() {}\n",
-            "x.cu:2: cudaGraphSetConditional: conditional nodes of graphs are not supported",
+            "#include <cuda.h>\nint main() {\n"
+            "  cuGraphConditionalHandleCreate(0);\n  cuGraphConditionalHandleCreate(1);\n}\n",
+            "x.cu:3: cuGraphConditionalHandleCreate: conditional nodes of graphs are not in the driver API",
         )
         self.assertEqual(said.count("conditional nodes"), 1)
 

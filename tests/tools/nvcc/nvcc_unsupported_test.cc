@@ -73,13 +73,15 @@ TEST(NvccSource, OnlyIncludesThatTheCompilerReads) {
 
 TEST(NvccSource, PartsOfTheInterfacesAreToldOnce) {
   const FindHeader all = [](const std::string&) { return Inclusion::kFound; };
-  EXPECT_THAT(DescribeUnsupported(
-                  "a.cu",
-                  "int main() {\n  cudaGraph_t g;\n  cudaGraphSetConditional(h, 1);\n  cudaGraphSetConditional(h, 0);\n"
-                  "  cudaIpcMemHandle_t h;\n  // cudaMipmappedArray_t\n}\n",
-                  all),
-              ElementsAre(HasSubstr("a.cu:3: cudaGraphSetConditional: conditional nodes of graphs are not supported"),
-                          HasSubstr("a.cu:5: cudaIpcMemHandle_t: sharing memory between processes")));
+  EXPECT_THAT(
+      DescribeUnsupported(
+          "a.cu",
+          "int main() {\n  CUgraph g;\n  cuGraphConditionalHandleCreate(h);\n  cuGraphConditionalHandleCreate(h);\n"
+          "  cudaIpcMemHandle_t h;\n  // cudaMipmappedArray_t\n}\n",
+          all),
+      ElementsAre(
+          HasSubstr("a.cu:3: cuGraphConditionalHandleCreate: conditional nodes of graphs are not in the driver API"),
+          HasSubstr("a.cu:5: cudaIpcMemHandle_t: sharing memory between processes")));
 }
 
 TEST(NvccSource, MemoryOfSeveralProcessesIsTold) {

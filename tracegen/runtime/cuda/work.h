@@ -43,8 +43,17 @@ struct ChildWork {
   std::shared_ptr<CUgraph_st> graph;
 };
 
+// Graphs of which a number in device memory chooses (graphs/conditional.h).
+class Condition;
+struct ConditionalWork {
+  std::shared_ptr<Condition> condition;
+  cudaGraphConditionalNodeType type = cudaGraphCondTypeIf;
+  std::vector<std::shared_ptr<CUgraph_st>> bodies;
+  std::vector<cudaGraph_t> handles;  // of them, for the program
+};
+
 using Work = std::variant<KernelWork, CopyWork, FillWork, HostWork, EmptyWork, RecordWork, WaitWork, AllocateWork,
-                          FreeWork, ChildWork>;
+                          FreeWork, ChildWork, ConditionalWork>;
 
 // What takes the work of streams that are captured. Functions are called with the Guard held.
 class StreamRecorder {

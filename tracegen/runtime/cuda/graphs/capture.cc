@@ -235,11 +235,14 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t handle, cudaGraph_t graph
 
 cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
   const Guard guard;
-  if (graph == nullptr) return Fail(cudaErrorInvalidValue);
-  *graph = nullptr;
   CUstream_st* stream = Timeline::Get().Find(handle);
+  Capture* capture = stream == nullptr ? nullptr : CaptureOf(stream);
+  // Who captures into a graph of the program has it already.
+  cudaGraph_t known = nullptr;
+  if (graph == nullptr && (capture == nullptr || capture->owns_graph())) return Fail(cudaErrorInvalidValue);
+  if (graph == nullptr) graph = &known;
+  *graph = nullptr;
   if (stream == nullptr) return Fail(cudaErrorInvalidResourceHandle);
-  Capture* capture = CaptureOf(stream);
   return Fail(capture == nullptr ? cudaErrorIllegalState : capture->End(stream, graph));
 }
 

@@ -39,6 +39,8 @@ class Capture : public StreamRecorder, public std::enable_shared_from_this<Captu
   cudaStreamCaptureStatus status() const;
   uint64_t id() const { return id_; }
   Graph* graph() const { return graph_; }
+  // Whether the graph is the capture's own until it ends, and then the program's.
+  bool owns_graph() const { return owned_ != nullptr; }
   // Whether a call that is not allowed in captures would disturb this one, made by the calling thread in its mode.
   bool Forbids(cudaStreamCaptureMode mode) const;
 

@@ -1,6 +1,9 @@
 // A graph as text for Graphviz.
+#include <cstddef>
 #include <cstdio>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "tracegen/runtime/cuda/graphs/graph.h"
 #include "tracegen/runtime/cuda/state.h"
@@ -25,6 +28,8 @@ std::string Label(const Node& node) {
       return "EVENT_WAIT";
     case cudaGraphNodeTypeEventRecord:
       return "EVENT_RECORD";
+    case cudaGraphNodeTypeConditional:
+      return "CONDITIONAL";
     case cudaGraphNodeTypeMemAlloc:
       return "MEM_ALLOC";
     case cudaGraphNodeTypeMemFree:
@@ -42,12 +47,15 @@ void Write(std::FILE* file, const Graph& graph, int depth) {
       std::fprintf(file, "  node_%llu -> node_%llu;\n", static_cast<unsigned long long>(node->number),
                    static_cast<unsigned long long>(next->number));
     }
-    const auto* child = std::get_if<ChildWork>(&node->work);
-    if (child == nullptr) continue;
-    std::fprintf(file, "  subgraph cluster_%llu {\n  label=\"child graph, level %d\";\n",
-                 static_cast<unsigned long long>(node->number), depth + 1);
-    Write(file, *child->graph, depth + 1);
-    std::fprintf(file, "  }\n");
+    std::vector<std::shared_ptr<Graph>> inside;
+    if (const auto* child = std::get_if<ChildWork>(&node->work)) inside = {child->graph};
+    if (const auto* conditional = std::get_if<ConditionalWork>(&node->work)) inside = conditional->bodies;
+    for (size_t i = 0; i < inside.size(); ++i) {
+      std::fprintf(file, "  subgraph cluster_%llu_%zu {\n  label=\"child graph, level %d\";\n",
+                   static_cast<unsigned long long>(node->number), i, depth + 1);
+      Write(file, *inside[i], depth + 1);
+      std::fprintf(file, "  }\n");
+    }
   }
 }
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "tracegen/runtime/cuda/code_image.h"
+#include "tracegen/runtime/cuda/graphs/conditional.h"
 #include "tracegen/runtime/cuda/graphs/memory.h"
 #include "tracegen/runtime/cuda/state.h"
 #include "tracegen/runtime/cuda/timeline.h"
@@ -46,6 +48,13 @@ bool AddSteps(const Graph& graph, const std::vector<size_t>& before, std::vector
     } else {
       step.work = node->work;
     }
+    if (const auto* conditional = std::get_if<ConditionalWork>(&node->work)) {
+      for (const std::shared_ptr<Graph>& body : conditional->bodies) {
+        std::vector<Step> inside = MakeSteps(*body, wrong);
+        if (*wrong != nullptr) return false;
+        step.bodies.push_back(std::make_shared<Executable>(std::move(inside), *body, 0));
+      }
+    }
     for (size_t from : step.before) steps[from].is_last = false;
     at[node] = steps.size();
     steps.push_back(std::move(step));
@@ -71,6 +80,7 @@ std::vector<Step> MakeSteps(const Graph& graph, const Node** wrong) {
 using heddle::cuda::AllocateWork;
 using heddle::cuda::Append;
 using heddle::cuda::CodeRegistry;
+using heddle::cuda::ConditionalWork;
 using heddle::cuda::CopyWork;
 using heddle::cuda::EmptyWork;
 using heddle::cuda::Explain;
@@ -101,7 +111,7 @@ std::unique_ptr<CUgraph_st> CUgraphExec_st::AsGraph() const {
     for (size_t from : step.before) before.push_back(nodes[from]);
     nodes.push_back(graph->Add(step.enabled ? step.work : EmptyWork{}, before));
   }
-  return graph->HasMemoryNodes() ? nullptr : std::move(graph);
+  return graph->HasMemoryNodes() || graph->HasConditionalNodes() ? nullptr : std::move(graph);
 }
 
 void CUgraphExec_st::AssignLanes() {
@@ -135,17 +145,26 @@ struct CUgraphExec_st::Progress {
   std::vector<uint64_t> first;                 // launches that the whole must wait for
   std::vector<uint64_t> end_ns;                // by step
   std::vector<std::vector<uint64_t>> waiting;  // by step: who waits for it, waits for these launches
+  // Afterwards: when the whole has ended, and for which launches who comes next must wait.
+  uint64_t last_end_ns = 0;
+  std::vector<uint64_t> last;
 };
 
-cudaError_t CUgraphExec_st::Do(Step& step, Progress& progress, size_t index) {
-  uint64_t start_ns = progress.start_ns;
-  std::vector<uint64_t> dependencies;
+void CUgraphExec_st::Start(const Step& step, const Progress& progress, uint64_t* start_ns,
+                           std::vector<uint64_t>* dependencies) const {
+  *start_ns = progress.start_ns;
   for (size_t from : step.before) {
-    start_ns = std::max(start_ns, progress.end_ns[from]);
-    Append(dependencies, progress.waiting[from]);
+    *start_ns = std::max(*start_ns, progress.end_ns[from]);
+    Append(*dependencies, progress.waiting[from]);
   }
-  if (step.before.empty()) dependencies = progress.first;
-  SortUnique(dependencies);
+  if (step.before.empty()) *dependencies = progress.first;
+  SortUnique(*dependencies);
+}
+
+cudaError_t CUgraphExec_st::Do(Step& step, Progress& progress, size_t index) {
+  uint64_t start_ns = 0;
+  std::vector<uint64_t> dependencies;
+  Start(step, progress, &start_ns, &dependencies);
   const uint64_t stream = step.lane == 0 ? progress.stream : lanes_[step.lane];
   uint64_t duration_ns = 0;
   std::optional<uint64_t> launch;
@@ -196,17 +215,82 @@ cudaError_t CUgraphExec_st::FreeMemory() {
   return cudaSuccess;
 }
 
+// Graphs run as often as their kernels say. What waits for the step waits for the last of them.
+cudaError_t CUgraphExec_st::Decide(const Step& step, Progress& progress, size_t index) {
+  const auto& work = std::get<ConditionalWork>(step.work);
+  Progress inner;
+  inner.number = progress.number;
+  inner.stream = step.lane == 0 ? progress.stream : lanes_[step.lane];
+  Start(step, progress, &inner.start_ns, &inner.first);
+  for (uint64_t runs = 0;; ++runs) {
+    std::optional<size_t> next;
+    {
+      const Guard guard;
+      next = heddle::cuda::NextBody(work, runs);
+    }
+    if (!next) break;
+    CUgraphExec_st& body = *step.bodies[*next];
+    if (work.type == cudaGraphCondTypeWhile && body.steps_.empty()) {
+      Explain(kCall,
+              "a conditional node repeats a graph without nodes for ever; fill its graph before it is instantiated");
+      return Fail(cudaErrorInvalidValue);
+    }
+    if (cudaError_t error = body.Run(inner); error != cudaSuccess) return error;
+    inner.start_ns = inner.last_end_ns;
+    inner.first = inner.last;
+  }
+  progress.end_ns[index] = inner.start_ns;
+  progress.waiting[index] = inner.first;
+  return cudaSuccess;
+}
+
+cudaError_t CUgraphExec_st::Run(Progress& progress) {
+  progress.end_ns.assign(steps_.size(), 0);
+  progress.waiting.assign(steps_.size(), {});
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    Step& step = steps_[i];
+    cudaError_t error = cudaSuccess;
+    if (std::holds_alternative<ConditionalWork>(step.work)) {
+      error = Decide(step, progress, i);
+    } else {
+      if (const auto* host = std::get_if<HostWork>(&step.work); host != nullptr && step.enabled) {
+        host->function(host->data);
+      }
+      const Guard guard;
+      error = Do(step, progress, i);
+    }
+    if (error != cudaSuccess) return error;
+  }
+  progress.last_end_ns = progress.start_ns;
+  progress.last.clear();
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    progress.last_end_ns = std::max(progress.last_end_ns, progress.end_ns[i]);
+    if (steps_[i].is_last) Append(progress.last, progress.waiting[i]);
+  }
+  if (steps_.empty()) progress.last = progress.first;
+  SortUnique(progress.last);
+  return cudaSuccess;
+}
+
+void CUgraphExec_st::BeginLaunch() const {
+  for (const Step& step : steps_) {
+    const auto* conditional = std::get_if<ConditionalWork>(&step.work);
+    if (conditional == nullptr) continue;
+    conditional->condition->BeginLaunch();
+    for (const std::shared_ptr<CUgraphExec_st>& body : step.bodies) body->BeginLaunch();
+  }
+}
+
 cudaError_t CUgraphExec_st::Launch(CUstream_st* stream) {
   static uint32_t launches = 0;
   Progress progress;
   progress.stream = stream->id;
-  progress.end_ns.resize(steps_.size());
-  progress.waiting.resize(steps_.size());
   {
     const Guard guard;
     if ((flags_ & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0) {
       if (cudaError_t error = FreeMemory(); error != cudaSuccess) return error;
     }
+    BeginLaunch();
     progress.number = ++launches;
     progress.start_ns = Timeline::Get().Begin(stream);
     progress.first = Timeline::Get().Dependencies(stream);
@@ -214,26 +298,12 @@ cudaError_t CUgraphExec_st::Launch(CUstream_st* stream) {
     Append(progress.first, last_launches_);
     SortUnique(progress.first);
   }
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    if (const auto* host = std::get_if<HostWork>(&steps_[i].work); host != nullptr && steps_[i].enabled) {
-      host->function(host->data);
-    }
-    const Guard guard;
-    if (cudaError_t error = Do(steps_[i], progress, i); error != cudaSuccess) return error;
-  }
+  if (cudaError_t error = Run(progress); error != cudaSuccess) return error;
   const Guard guard;
-  uint64_t end_ns = progress.start_ns;
-  std::vector<uint64_t> last;
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    end_ns = std::max(end_ns, progress.end_ns[i]);
-    if (steps_[i].is_last) Append(last, progress.waiting[i]);
-  }
-  if (steps_.empty()) last = progress.first;
-  SortUnique(last);
-  last_launches_ = last;
+  last_launches_ = progress.last;
   // The program may have destroyed the stream meanwhile.
   if (Timeline::Get().Find(stream) != nullptr || Timeline::Get().IsDefault(stream)) {
-    Timeline::Get().Finish(stream, end_ns, std::move(last));
+    Timeline::Get().Finish(stream, progress.last_end_ns, std::move(progress.last));
   }
   return cudaSuccess;
 }
@@ -263,7 +333,10 @@ cudaError_t CUgraphExec_st::TakeOver(std::vector<Step> steps, size_t first, size
       return fail(cudaGraphExecUpdateErrorParametersChanged, step.node, old.node);
     }
   }
-  for (size_t i = 0; i < count; ++i) steps_[first + i].work = std::move(steps[i].work);
+  for (size_t i = 0; i < count; ++i) {
+    steps_[first + i].work = std::move(steps[i].work);
+    steps_[first + i].bodies = std::move(steps[i].bodies);
+  }
   *info = {cudaGraphExecUpdateSuccess, nullptr, nullptr};
   return cudaSuccess;
 }

@@ -19,12 +19,14 @@ struct Step {
   std::vector<size_t> before;  // steps
   bool is_last = true;         // nothing depends on it
   bool enabled = true;
+  std::vector<std::shared_ptr<CUgraphExec_st>> bodies;  // of a conditional node
   // Steps of one lane follow one another, so they are one stream to the trace. Lane 0 is the stream of the launch.
   size_t lane = 0;
 };
 
-// The steps of a graph, each behind those that it depends on. A child node is an empty step behind those of its graph.
-// Empty with the node in `wrong`, if nodes depend on one another in a circle.
+// The steps of a graph, each behind those that it depends on, and those of the graphs of conditional nodes. A child
+// node is an empty step behind those of its graph. Empty with the node in `wrong`, if nodes depend on one another in a
+// circle.
 std::vector<Step> MakeSteps(const Graph& graph, const Node** wrong);
 
 }  // namespace heddle::cuda
@@ -47,11 +49,20 @@ struct CUgraphExec_st {
   const std::vector<heddle::cuda::Step>& steps() const { return steps_; }
   // The graph that it was made of, by number: graphs with memory nodes have one executable graph at a time.
   uint64_t graph_number() const { return graph_number_; }
-  // What a launch does, as a graph: the steps with their work as it is now. Null if a step allocates or frees memory.
+  // What a launch does, as a graph: the steps with their work as it is now. Null if a step allocates or frees memory,
+  // or decides.
   std::unique_ptr<CUgraph_st> AsGraph() const;
 
  private:
   struct Progress;
+  // All steps, behind what `progress` begins with; then it is told what was last.
+  cudaError_t Run(Progress& progress);
+  cudaError_t Decide(const heddle::cuda::Step& step, Progress& progress, size_t index);
+  // Before a launch: numbers that conditional nodes read.
+  void BeginLaunch() const;
+  // Where a step starts: what it waits for.
+  void Start(const heddle::cuda::Step& step, const Progress& progress, uint64_t* start_ns,
+             std::vector<uint64_t>* dependencies) const;
   cudaError_t Do(heddle::cuda::Step& step, Progress& progress, size_t index);
   cudaError_t TakeOver(std::vector<heddle::cuda::Step> steps, size_t first, size_t count,
                        cudaGraphExecUpdateResultInfo* info);

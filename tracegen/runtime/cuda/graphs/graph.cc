@@ -28,9 +28,9 @@ bool IsNode(const Node* node) { return AllNodes().contains(node); }
 cudaGraphNodeType TypeOf(const Work& work) {
   // In the order of the alternatives.
   constexpr cudaGraphNodeType kTypes[] = {
-      cudaGraphNodeTypeKernel,  cudaGraphNodeTypeMemcpy,      cudaGraphNodeTypeMemset,    cudaGraphNodeTypeHost,
-      cudaGraphNodeTypeEmpty,   cudaGraphNodeTypeEventRecord, cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeMemAlloc,
-      cudaGraphNodeTypeMemFree, cudaGraphNodeTypeGraph};
+      cudaGraphNodeTypeKernel,  cudaGraphNodeTypeMemcpy,      cudaGraphNodeTypeMemset,     cudaGraphNodeTypeHost,
+      cudaGraphNodeTypeEmpty,   cudaGraphNodeTypeEventRecord, cudaGraphNodeTypeWaitEvent,  cudaGraphNodeTypeMemAlloc,
+      cudaGraphNodeTypeMemFree, cudaGraphNodeTypeGraph,       cudaGraphNodeTypeConditional};
   static_assert(std::size(kTypes) == std::variant_size_v<Work>);
   return kTypes[work.index()];
 }
@@ -61,6 +61,7 @@ cudaError_t WriteNodes(const std::vector<Node*>& list, cudaGraphNode_t* nodes, s
 
 using heddle::cuda::AllocateWork;
 using heddle::cuda::ChildWork;
+using heddle::cuda::ConditionalWork;
 using heddle::cuda::FreeWork;
 using heddle::cuda::Work;
 
@@ -165,4 +166,9 @@ bool CUgraph_st::HasMemoryNodes() const {
     const Work& work = entry.second->work;
     return std::holds_alternative<AllocateWork>(work) || std::holds_alternative<FreeWork>(work);
   });
+}
+
+bool CUgraph_st::HasConditionalNodes() const {
+  return std::any_of(nodes_.begin(), nodes_.end(),
+                     [](const auto& entry) { return std::holds_alternative<ConditionalWork>(entry.second->work); });
 }

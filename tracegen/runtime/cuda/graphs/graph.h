@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "tracegen/runtime/cuda/api.h"
@@ -52,6 +53,10 @@ struct CUgraph_st {
   CUgraphNode_st* FindClone(const CUgraphNode_st* original) const;
   // Whether a node allocates memory or frees it. Such graphs are not cloned, and keep their nodes.
   bool HasMemoryNodes() const;
+  // Whether a node is conditional. Such graphs are not cloned.
+  bool HasConditionalNodes() const;
+  // Lives as long as the graph.
+  void Keep(std::shared_ptr<heddle::cuda::Condition> condition) { conditions_.push_back(std::move(condition)); }
 
   uint64_t number() const { return number_; }  // no other graph ever has it
   bool is_child() const { return is_child_; }
@@ -60,6 +65,7 @@ struct CUgraph_st {
 
  private:
   std::map<uint64_t, std::unique_ptr<CUgraphNode_st>> nodes_;  // by number
+  std::vector<std::shared_ptr<heddle::cuda::Condition>> conditions_;
   uint64_t number_;
   bool is_child_ = false;  // it belongs to a node, or to a capture
 };

@@ -154,8 +154,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream_handle) 
       std::shared_ptr<CUgraph_st> child = executable->AsGraph();
       if (child == nullptr) {
         Explain("cudaGraphLaunch",
-                "graphs that allocate or free memory cannot be child graphs; allocate before, or launch the graph by "
-                "itself");
+                "graphs that allocate or free memory, or have conditional nodes, cannot be child graphs; launch the "
+                "graph by itself");
         return Fail(cudaErrorNotSupported);
       }
       child->MakeChild();

@@ -11,6 +11,7 @@
 
 using heddle::cuda::AllocateWork;
 using heddle::cuda::ChildWork;
+using heddle::cuda::ConditionalWork;
 using heddle::cuda::CopyWork;
 using heddle::cuda::EmptyWork;
 using heddle::cuda::Fail;
@@ -43,6 +44,17 @@ void KeepDescription(Node* node, const Parameters& parameters) {
   }
 }
 
+// The graphs of a conditional node, which the program fills.
+template <typename Parameters>
+void GiveGraphs(const Node& node, Parameters& parameters) {
+  if constexpr (std::is_same_v<Parameters, cudaGraphNodeParams>) {
+    const auto* conditional = std::get_if<ConditionalWork>(&node.work);
+    if (conditional != nullptr) {
+      parameters.conditional.phGraph_out = const_cast<cudaGraph_t*>(conditional->handles.data());
+    }
+  }
+}
+
 template <typename Parameters>
 cudaError_t AddNode(const char* call, cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
                     size_t count, Parameters&& parameters) {
@@ -55,6 +67,7 @@ cudaError_t AddNode(const char* call, cudaGraphNode_t* node, cudaGraph_t graph, 
   if (cudaError_t error = MakeWork(call, parameters, &work); error != cudaSuccess) return error;
   *node = graph->Add(std::move(work), before);
   KeepDescription(*node, parameters);
+  GiveGraphs(**node, parameters);
   return cudaSuccess;
 }
 
@@ -336,7 +349,9 @@ cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* pointer) {
 
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams* parameters) {
   const Guard guard;
-  if (!IsNode(node) || parameters == nullptr || parameters->type != heddle::cuda::TypeOf(node->work)) {
+  // A conditional node has no parameters to change.
+  if (!IsNode(node) || parameters == nullptr || parameters->type != heddle::cuda::TypeOf(node->work) ||
+      parameters->type == cudaGraphNodeTypeConditional) {
     return Fail(cudaErrorInvalidValue);
   }
   return ReplaceWork("cudaGraphNodeSetParams", node, *parameters);

@@ -87,6 +87,8 @@ cudaError_t MakeWork(const char* call, cudaGraph_t child, Work* work) {
     return Refuse(
         call,
         "graphs that allocate or free memory cannot be child graphs; allocate before, or launch the graph by itself");
+  if (child->HasConditionalNodes())
+    return Refuse(call, "graphs with conditional nodes cannot be child graphs; add the nodes to the graph itself");
   ChildWork made{child->Clone()};
   made.graph->MakeChild();
   *work = std::move(made);
@@ -158,7 +160,7 @@ cudaError_t MakeWork(const char* call, cudaGraphNodeParams& p, Work* work) {
     case cudaGraphNodeTypeMemFree:
       return MakeWork(call, FreeWork{reinterpret_cast<uint64_t>(p.free.dptr)}, work);
     case cudaGraphNodeTypeConditional:
-      return Refuse(call, "conditional nodes of graphs are not supported; let the host decide between two graphs");
+      return MakeWork(call, p.conditional, work);
     case cudaGraphNodeTypeExtSemaphoreSignal:
     case cudaGraphNodeTypeExtSemaphoreWait:
       return Refuse(call, "semaphores of other APIs are not supported; wait for events of CUDA");
@@ -193,16 +195,3 @@ cudaMemcpy3DParms DescribeCopyNode(const Node& node) {
 }
 
 }  // namespace heddle::cuda
-
-using heddle::cuda::Explain;
-using heddle::cuda::Fail;
-
-extern "C" {
-
-cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle*, cudaGraph_t, unsigned int, unsigned int) {
-  Explain("cudaGraphConditionalHandleCreate",
-          "conditional nodes of graphs are not supported; let the host decide between two graphs");
-  return Fail(cudaErrorNotSupported);
-}
-
-}  // extern "C"

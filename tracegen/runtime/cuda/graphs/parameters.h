@@ -41,7 +41,9 @@ cudaError_t MakeWork(const char* call, const WaitWork& wait, Work* work);
 // `parameters` gets the address.
 cudaError_t MakeWork(const char* call, cudaMemAllocNodeParams& parameters, Work* work);
 cudaError_t MakeWork(const char* call, const FreeWork& freed, Work* work);
-// Any of them; conditional nodes and semaphores are refused by name.
+// Graphs for it, which are empty; the program gets their handles with the node.
+cudaError_t MakeWork(const char* call, cudaConditionalNodeParams& parameters, Work* work);
+// Any of them; semaphores are refused by name.
 cudaError_t MakeWork(const char* call, cudaGraphNodeParams& parameters, Work* work);
 
 // A kernel node with new parameters keeps its attributes and, if the kernel stays, for which closed function it stands.

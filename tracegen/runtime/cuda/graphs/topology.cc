@@ -58,6 +58,10 @@ cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t original) {
   const Guard guard;
   if (clone == nullptr || !IsGraph(original)) return Fail(cudaErrorInvalidValue);
   if (original->HasMemoryNodes()) return RefuseChange("cudaGraphClone");
+  if (original->HasConditionalNodes()) {
+    Explain("cudaGraphClone", "a graph with conditional nodes is not cloned; make it anew");
+    return Fail(cudaErrorNotSupported);
+  }
   *clone = original->Clone().release();
   return cudaSuccess;
 }

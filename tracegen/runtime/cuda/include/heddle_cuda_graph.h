@@ -1,5 +1,5 @@
-// CUDA graphs and the capture of streams, of the runtime API, for C and C++. Conditional nodes, semaphores of other
-// APIs and launches of graphs from kernels are refused by name.
+// CUDA graphs and the capture of streams, of the runtime API, for C and C++. Semaphores of other APIs and launches of
+// graphs from kernels are refused by name.
 #ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_GRAPH_H_
 #define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_GRAPH_H_
 
@@ -141,13 +141,21 @@ cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttribut
 cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute, void* value);
 cudaError_t cudaDeviceGraphMemTrim(int device);
 
-// Refused.
+// The number by which conditional nodes decide. `flags`: whether launches of the graph begin with `initial`
+// (cudaGraphCondAssignDefault).
 cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle, cudaGraph_t graph,
                                              unsigned int initial HEDDLE_DEFAULT(0),
                                              unsigned int flags HEDDLE_DEFAULT(0));
 
 #ifdef __cplusplus
 }
+
+#ifdef __CUDA__
+// In kernels of the graph: what the conditional nodes behind them read. The handle is the number's address.
+static __forceinline__ __device__ void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value) {
+  *reinterpret_cast<unsigned int*>(handle) = value;
+}
+#endif
 
 // Forms of other versions of CUDA, which have the same names.
 static inline __host__ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,

@@ -36,7 +36,7 @@ enum cudaGraphNodeType {
   cudaGraphNodeTypeExtSemaphoreWait = 0x09,    // refused
   cudaGraphNodeTypeMemAlloc = 0x0a,
   cudaGraphNodeTypeMemFree = 0x0b,
-  cudaGraphNodeTypeConditional = 0x0d,  // refused
+  cudaGraphNodeTypeConditional = 0x0d,
   cudaGraphNodeTypeCount
 };
 enum cudaGraphDependencyType { cudaGraphDependencyTypeDefault = 0, cudaGraphDependencyTypeProgrammatic = 1 };
