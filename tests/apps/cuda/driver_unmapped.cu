@@ -1,4 +1,5 @@
-// A kernel that runs from mapped memory into addresses that are reserved, but where nothing is mapped.
+// A kernel that runs from mapped memory into addresses that are reserved, but where nothing is mapped. As on a device,
+// the launch itself succeeds, whichever function launches; what comes behind it fails.
 // faults: in reserved addresses where no memory is mapped
 #include <cuda.h>
 
@@ -26,7 +27,17 @@ int main() {
   int* end = reinterpret_cast<int*>(place + piece);
   Add<<<1, 32>>>(end - 32);
   CALL(cudaDeviceSynchronize());
-  Add<<<1, 64>>>(end - 32);
+  cudaFunction_t add;
+  CALL(cudaGetFuncBySymbol(&add, reinterpret_cast<const void*>(Add)));
+  int* start = end - 32;
+  void* arguments[] = {&start};
+  CUlaunchConfig config = {};
+  config.gridDimX = config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
+  config.blockDimX = 64;
+  const auto function = reinterpret_cast<CUfunction>(add);
+  DRIVER(cuLaunchKernelEx(&config, function, arguments, nullptr));
+  EXPECT(cuLaunchKernelEx(&config, function, arguments, nullptr) != CUDA_SUCCESS);
+  EXPECT(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr) != CUDA_SUCCESS);
   EXPECT(cudaDeviceSynchronize() == cudaErrorIllegalAddress || cudaDeviceSynchronize() == cudaErrorLaunchFailure);
   return Finish();
 }

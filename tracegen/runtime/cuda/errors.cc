@@ -89,6 +89,11 @@ cudaError_t ContextError(const char* call) {
   return sticky_error;
 }
 
+CUresult LaunchResult(cudaError_t before, cudaError_t error) {
+  const bool failed_now = before == cudaSuccess && sticky_error != cudaSuccess;
+  return failed_now ? CUDA_SUCCESS : static_cast<CUresult>(error);
+}
+
 void Explain(const char* call, const std::string& message) {
   static auto& said = *new std::set<std::string>;
   const Guard guard;

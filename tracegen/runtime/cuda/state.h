@@ -30,6 +30,9 @@ cudaError_t Fail(const char* call, const device::Result& result);
 // fork, that the device is the parent's, which is explained. cudaSuccess if nothing is wrong. Every call that waits, or
 // that touches device memory before it asks the device process, returns it.
 cudaError_t ContextError(const char* call);
+// What a launch through the driver API answers: that its kernel has failed is told, as by a device, when the program
+// waits for it, and by every later call. `before`: what ContextError said before the launch.
+CUresult LaunchResult(cudaError_t before, cudaError_t error);
 // Says on stderr, once per text, why a call fails.
 void Explain(const char* call, const std::string& message);
 

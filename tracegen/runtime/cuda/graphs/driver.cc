@@ -157,7 +157,11 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
   translated.stream = config->hStream;
   translated.attrs = reinterpret_cast<cudaLaunchAttribute*>(config->attrs);
   translated.numAttrs = config->numAttrs;
-  return Result(heddle::cuda::LaunchWithAttributes("cuLaunchKernelEx", translated, function, parameters, extra));
+  constexpr char kCall[] = "cuLaunchKernelEx";
+  const heddle::cuda::Guard guard;
+  const cudaError_t before = heddle::cuda::ContextError(kCall);
+  return heddle::cuda::LaunchResult(before,
+                                    heddle::cuda::LaunchWithAttributes(kCall, translated, function, parameters, extra));
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,

@@ -49,9 +49,8 @@ CUresult LaunchFunction(const char* call, Kernel* function, const LaunchShape& s
   work.function = function;
   work.shape = shape;
   work.parameters = std::move(parameters);
-  const CUresult result = Result(RunKernel(call, std::move(work)));
-  // That a kernel has failed is told, as by a device, when the program waits for it, and by every later call.
-  return device::DeviceClient::Get().StickyError().ok() ? result : CUDA_SUCCESS;
+  const cudaError_t before = ContextError(call);
+  return LaunchResult(before, RunKernel(call, std::move(work)));
 }
 
 // Where a parameter lies, in bytes.
