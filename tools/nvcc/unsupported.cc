@@ -36,7 +36,6 @@ constexpr MissingPart kHeaders[] = {
     {"cuda_vdpau_interop.h", "the VDPAU interface is not supported"},
     {"cuda_d3d", "the Direct3D interface is not supported"},
 };
-constexpr char kSharing[] = "sharing memory between processes (cudaIpc...) is not supported; copy it through the host";
 constexpr std::string_view kSemaphores = "semaphores of other APIs are not supported; wait for events of CUDA";
 // Words of programs. Each is told once per file.
 constexpr MissingPart kInterfaces[] = {
@@ -46,13 +45,6 @@ constexpr MissingPart kInterfaces[] = {
     {"cudaGraphAddExternalSemaphores", kSemaphores},
     {"cuGraphAddExternalSemaphores", kSemaphores},
     {"__nv_atomic_", "atomic functions by memory order (CUDA 12.8) are not supported; use atomicAdd and its like"},
-    {"cudaIpc", kSharing},
-    {"cuIpc", kSharing},
-    {"cudaMemPoolExport", kSharing},
-    {"cudaMemPoolImport", kSharing},
-    {"cudaMemPoolPtrExportData", kSharing},
-    {"cuMemExport", kSharing},
-    {"cuMemImport", kSharing},
     {"cuMemPool",
      "memory pools of the driver API are not supported; use the runtime's (cudaMemPoolCreate and its like)"},
     {"CUmemoryPool",

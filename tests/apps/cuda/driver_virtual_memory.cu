@@ -93,6 +93,9 @@ int main() {
   DRIVER(cuMemRelease(first));
   DRIVER(cuMemRelease(second));
   EXPECT(cuMemRelease(second) == CUDA_ERROR_INVALID_VALUE);
+  int descriptor = -1;
+  EXPECT(cuMemExportToShareableHandle(&descriptor, second, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0) ==
+         CUDA_ERROR_NOT_SUPPORTED);
   Add<<<1, 1024>>>(reinterpret_cast<int*>(next), 1024, 1);
   DRIVER(cuCtxSynchronize());
   DRIVER(cuMemUnmap(next, 3 * piece));

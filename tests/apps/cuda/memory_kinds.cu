@@ -192,6 +192,17 @@ void OwnPools() {
   cudaGetLastError();
 }
 
+// Processes do not share a device's memory: programs are told, and may go on without.
+static void Shared() {
+  void* memory;
+  cudaIpcMemHandle_t handle;
+  CALL(cudaMalloc(&memory, 64));
+  EXPECT(cudaIpcGetMemHandle(&handle, memory) == cudaErrorNotSupported);
+  EXPECT(cudaGetLastError() == cudaErrorNotSupported);
+  CALL(cudaMemset(memory, 0, 64));
+  CALL(cudaFree(memory));
+}
+
 int main() {
   cudaGetLastError();
   Pitched();
@@ -201,6 +212,7 @@ int main() {
   Managed();
   Pools();
   OwnPools();
+  Shared();
   size_t free_before, free_after, total;
   CALL(cudaMemGetInfo(&free_before, &total));
   void* block;

@@ -77,22 +77,15 @@ TEST(NvccSource, PartsOfTheInterfacesAreToldOnce) {
       DescribeUnsupported(
           "a.cu",
           "int main() {\n  CUgraph g;\n  cuGraphConditionalHandleCreate(h);\n  cuGraphConditionalHandleCreate(h);\n"
-          "  cudaIpcMemHandle_t h;\n  // cudaMipmappedArray_t\n}\n",
+          "  cudaMipmappedArray_t h;\n  // cudaMipmappedArray_t\n}\n",
           all),
       ElementsAre(
           HasSubstr("a.cu:3: cuGraphConditionalHandleCreate: conditional nodes of graphs are not in the driver API"),
-          HasSubstr("a.cu:5: cudaIpcMemHandle_t: sharing memory between processes")));
+          HasSubstr("a.cu:5: cudaMipmappedArray_t: mipmapped arrays are not supported")));
 }
 
-TEST(NvccSource, MemoryOfSeveralProcessesIsTold) {
+TEST(NvccSource, MemoryPoolsOfTheDriverAreTold) {
   const FindHeader all = [](const std::string&) { return Inclusion::kFound; };
-  for (const char* word : {"cudaIpcGetMemHandle", "cuIpcOpenMemHandle", "cudaMemPoolExportToShareableHandle",
-                           "cudaMemPoolImportPointer", "cuMemExportToShareableHandle"}) {
-    EXPECT_THAT(
-        DescribeUnsupported("a.cu", std::string("int x;\n") + word + "();\n", all),
-        ElementsAre(std::string("a.cu:2: ") + word +
-                    ": sharing memory between processes (cudaIpc...) is not supported; copy it through the host"));
-  }
   EXPECT_THAT(DescribeUnsupported("a.cu", "CUmemoryPool p = cuMemPoolCreate();\ncudaMemPoolCreate();\n", all),
               ElementsAre(HasSubstr("a.cu:1: CUmemoryPool: memory pools of the driver API are not supported")));
 }

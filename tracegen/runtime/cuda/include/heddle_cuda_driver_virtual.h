@@ -83,6 +83,25 @@ CUresult cuMemUnmap(CUdeviceptr pointer, size_t bytes);
 CUresult cuMemSetAccess(CUdeviceptr pointer, size_t bytes, const CUmemAccessDesc* descriptions, size_t count);
 CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocation* location, CUdeviceptr pointer);
 
+// What several processes share: all of these fail (CUDA_ERROR_NOT_SUPPORTED), as each has a device of its own.
+#define CU_IPC_HANDLE_SIZE 64
+#define CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS 0x1
+typedef struct CUipcMemHandle_st {
+  char reserved[CU_IPC_HANDLE_SIZE];
+} CUipcMemHandle;
+typedef struct CUipcEventHandle_st {
+  char reserved[CU_IPC_HANDLE_SIZE];
+} CUipcEventHandle;
+CUresult cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr pointer);
+CUresult cuIpcOpenMemHandle(CUdeviceptr* pointer, CUipcMemHandle handle, unsigned int flags);
+CUresult cuIpcCloseMemHandle(CUdeviceptr pointer);
+CUresult cuIpcGetEventHandle(CUipcEventHandle* handle, CUevent event);
+CUresult cuIpcOpenEventHandle(CUevent* event, CUipcEventHandle handle);
+CUresult cuMemExportToShareableHandle(void* shareable, CUmemGenericAllocationHandle handle,
+                                      CUmemAllocationHandleType type, unsigned long long flags);
+CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, void* shareable,
+                                        CUmemAllocationHandleType type);
+
 #ifdef __cplusplus
 }
 #endif
