@@ -211,6 +211,9 @@ static void Refusals() {
   EXPECT(cufftPlan1d(&plan, 8, CUFFT_C2C, 0) == CUFFT_INVALID_SIZE);
   EXPECT(cufftPlan1d(&plan, 8, (cufftType)3, 1) == CUFFT_INVALID_TYPE);
   EXPECT(cufftPlan3d(&plan, 1 << 20, 1 << 20, 1 << 20, CUFFT_C2C) == CUFFT_INVALID_SIZE);
+  EXPECT(cufftPlan1d(&plan, 3 * 16411, CUFFT_C2C, 1) == CUFFT_INVALID_SIZE);  // 16411 is prime
+  FFT(cufftPlan1d(&plan, 16384 * 3, CUFFT_C2C, 1));
+  FFT(cufftDestroy(plan));
   EXPECT(cufftExecC2C(12345, some, some, CUFFT_FORWARD) == CUFFT_INVALID_PLAN);
   FFT(cufftCreate(&made));
   EXPECT(cufftExecC2C(made, some, some, CUFFT_FORWARD) == CUFFT_INVALID_PLAN);

@@ -1,4 +1,7 @@
 // cuFFT's plans.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
 #include <limits>
 #include <map>
 #include <memory>
@@ -36,6 +39,20 @@ size_t WorkBytes(const Plan& plan) {
   return static_cast<size_t>(plan.elements() * plan.batches) * (plan.is_double() ? 16 : 8);
 }
 
+// The transform does as many additions per element as the largest prime factor of a length says: beyond this one it
+// would seem to hang.
+constexpr int64_t kLargestPrime = 1 << 14;
+int64_t LargestPrimeOf(int64_t number) {
+  int64_t largest = 1;
+  for (int64_t factor = 2; factor * factor <= number; ++factor) {
+    while (number % factor == 0) {
+      number /= factor;
+      largest = factor;
+    }
+  }
+  return std::max(largest, number);
+}
+
 bool KnownType(cufftType type) {
   return type == CUFFT_C2C || type == CUFFT_R2C || type == CUFFT_C2R || type == CUFFT_Z2Z || type == CUFFT_D2Z ||
          type == CUFFT_Z2D;
@@ -71,6 +88,13 @@ cufftResult Make(cufftHandle handle, int rank, const int* n, const int* inembed,
     if (n[i] < 1) return CUFFT_INVALID_SIZE;
     made.n[kMostDimensions - rank + i] = n[i];
     if (made.elements() * batch > kMostElements) return CUFFT_INVALID_SIZE;
+    if (const int64_t prime = LargestPrimeOf(n[i]); prime > kLargestPrime) {
+      std::fprintf(stderr,
+                   "heddle: cuFFT: a length of %d, whose prime factor %lld makes the transform too slow here; "
+                   "choose lengths whose prime factors are at most %lld\n",
+                   n[i], static_cast<long long>(prime), static_cast<long long>(kLargestPrime));
+      return CUFFT_INVALID_SIZE;
+    }
   }
   // Both placements, or none: cuFFT ignores strides if one is missing.
   if (inembed != nullptr && onembed != nullptr) {
