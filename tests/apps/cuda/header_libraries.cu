@@ -1,5 +1,5 @@
 // nvcc: -std=c++14
-// Thrust and CUB are headers that are compiled as they are (below C++17 those of the system): a sort and a scan whose
+// Thrust and CUB are headers that are compiled as they are, below C++17 those of the system: a sort and a scan whose
 // blocks wait for one another, and primitives of warps and blocks.
 #include <thrust/device_vector.h>
 #include <thrust/host_vector.h>
