@@ -112,10 +112,44 @@ static void Check(const Known& known, void* device) {
   RAND(curandDestroyGenerator(host));
 }
 
+// Numbers in a graph, whose launches go on where the one before has ended: seeds are made before it is captured.
+static void InGraph(curandRngType_t type) {
+  constexpr int kNumbers = 1000;
+  curandGenerator_t plain, captured;
+  unsigned int *want, *got;
+  cudaStream_t stream;
+  CALL(cudaMallocManaged(&want, kNumbers * sizeof(unsigned int)));
+  CALL(cudaMallocManaged(&got, kNumbers * sizeof(unsigned int)));
+  CALL(cudaStreamCreate(&stream));
+  for (curandGenerator_t* generator : {&plain, &captured}) {
+    EXPECT(curandCreateGenerator(generator, type) == CURAND_STATUS_SUCCESS);
+    EXPECT(curandSetPseudoRandomGeneratorSeed(*generator, 77) == CURAND_STATUS_SUCCESS);
+  }
+  EXPECT(curandGenerate(plain, want, kNumbers) == CURAND_STATUS_SUCCESS);
+  EXPECT(curandSetStream(captured, stream) == CURAND_STATUS_SUCCESS);
+  EXPECT(curandGenerateSeeds(captured) == CURAND_STATUS_SUCCESS);
+  cudaGraph_t graph;
+  cudaGraphExec_t executable;
+  CALL(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  EXPECT(curandGenerate(captured, got, kNumbers) == CURAND_STATUS_SUCCESS);
+  CALL(cudaStreamEndCapture(stream, &graph));
+  CALL(cudaGraphInstantiate(&executable, graph, 0));
+  CALL(cudaGraphLaunch(executable, stream));
+  CALL(cudaDeviceSynchronize());
+  for (int i = 0; i < kNumbers; ++i) EXPECT(got[i] == want[i]);
+  CALL(cudaGraphExecDestroy(executable));
+  CALL(cudaGraphDestroy(graph));
+  for (curandGenerator_t generator : {plain, captured}) {
+    EXPECT(curandDestroyGenerator(generator) == CURAND_STATUS_SUCCESS);
+  }
+}
+
 int main() {
   void* device;
   CALL(cudaMalloc(&device, kCount * sizeof(double)));
   for (const Known& known : kKnown) Check(known, device);
+  InGraph(CURAND_RNG_PSEUDO_XORWOW);
+  InGraph(CURAND_RNG_PSEUDO_MRG32K3A);
   curandGenerator_t g;
   EXPECT(curandCreateGenerator(&g, CURAND_RNG_PSEUDO_MTGP32) == CURAND_STATUS_TYPE_ERROR);
   EXPECT(curandCreateGenerator(&g, CURAND_RNG_QUASI_SOBOL32) == CURAND_STATUS_TYPE_ERROR);

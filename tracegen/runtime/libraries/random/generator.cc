@@ -148,7 +148,12 @@ curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrd
   return CURAND_STATUS_SUCCESS;
 }
 curandStatus_t curandGenerateSeeds(curandGenerator_t generator) {
-  return generator == nullptr ? CURAND_STATUS_NOT_INITIALIZED : CURAND_STATUS_SUCCESS;  // the first numbers do it
+  if (generator == nullptr) return CURAND_STATUS_NOT_INITIALIZED;
+  // Philox computes each number from its place. Without this call the first numbers seed the others.
+  if (generator->seeded || generator->type == CURAND_RNG_PSEUDO_PHILOX4_32_10) return CURAND_STATUS_SUCCESS;
+  const heddle::libraries::StandIn stand_in("curandGenerateSeeds");
+  return generator->type == CURAND_RNG_PSEUDO_MRG32K3A ? heddle::libraries::SeedMrg32k3a(generator)
+                                                       : heddle::libraries::SeedXorwow(generator);
 }
 
 curandStatus_t curandGenerate(curandGenerator_t generator, unsigned int* to, size_t count) {

@@ -36,6 +36,10 @@ struct Draw {
   double mean = 0, stddev = 1;  // Poisson: the mean is lambda
 };
 
+// Make the states of all streams, in the generator's stream. Not while it is captured: they need memory.
+curandStatus_t SeedXorwow(curandGenerator_t generator);
+curandStatus_t SeedMrg32k3a(curandGenerator_t generator);
+
 // Launch the kernels, in the generator's stream.
 curandStatus_t GenerateXorwow(curandGenerator_t generator, const Draw& draw);
 curandStatus_t GenerateMrg32k3a(curandGenerator_t generator, const Draw& draw);

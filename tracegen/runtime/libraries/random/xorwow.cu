@@ -3,6 +3,8 @@
 
 namespace heddle::libraries {
 
+curandStatus_t SeedXorwow(curandGenerator_t generator) { return Seed<curandStateXORWOW>(generator); }
+
 curandStatus_t GenerateXorwow(curandGenerator_t generator, const Draw& draw) {
   return GenerateFromStreams<curandStateXORWOW>(generator, draw);
 }
