@@ -93,6 +93,38 @@ __global__ void Classes(const int4* from, int* out) {
   out[t] = sum;
 }
 
+// A function that the last thread of each phase calls, before the others go on: it adds up what they have written. A
+// third of the threads leaves after the first phase.
+struct AddUp {
+  int* cells;
+  int* sum;
+  __device__ void operator()() const {
+    *sum = 0;
+    for (int i = 0; i < kThreads; ++i) *sum += cells[i];
+  }
+};
+__global__ void Completions(int* out) {
+  using Barrier = cuda::barrier<cuda::thread_scope_block, AddUp>;
+  __shared__ alignas(Barrier) char bytes[sizeof(Barrier)];
+  __shared__ int cells[kThreads], sum;
+  auto& barrier = *reinterpret_cast<Barrier*>(bytes);
+  const int t = threadIdx.x;
+  if (t == 0) init(&barrier, kThreads, AddUp{cells, &sum});
+  cells[t] = 0;
+  __syncthreads();
+  cells[t] = t;
+  if (t % 3 == 0) {
+    barrier.arrive_and_drop();
+    return;
+  }
+  barrier.arrive_and_wait();
+  const int first = sum;
+  barrier.arrive_and_wait();  // nobody writes until all have read
+  cells[t] = 1;
+  barrier.wait(barrier.arrive());
+  out[t] = first * 10000 + sum;
+}
+
 int main() {
   int* out;
   int4* from;
@@ -116,5 +148,15 @@ int main() {
   Classes<<<2, kThreads>>>(from, out);
   CALL(cudaDeviceSynchronize());
   for (int t = 0; t < kThreads; ++t) EXPECT(out[t] == t + 1000 * (kThreads - 1 - t) + (t + 1) % kThreads);
+  int* sums;
+  CALL(cudaMallocManaged(&sums, kThreads * sizeof(int)));
+  Completions<<<1, kThreads>>>(sums);
+  CALL(cudaDeviceSynchronize());
+  int all = 0, left = 0;
+  for (int i = 0; i < kThreads; ++i) {
+    all += i;
+    left += i % 3 == 0 ? i : 1;
+  }
+  for (int i = 0; i < kThreads; ++i) EXPECT(i % 3 == 0 || sums[i] == all * 10000 + left);
   return Finish();
 }

@@ -24,6 +24,42 @@ namespace heddle {
 struct NoCompletion {
   HEDDLE_METHOD void operator()() const {}
 };
+// What a barrier does besides: nothing, or a call by the last thread that arrives in a phase, before its own arrival
+// ends the phase. Arrivals are counted a second time for it.
+template <typename Completion>
+class Completing {
+ public:
+  Completing() = default;
+  HEDDLE_METHOD void Begin(long expected, Completion completion) {
+    completion_ = completion;
+    expected_ = expected;
+    arrived_ = dropped_ = 0;
+  }
+  // In front of `arrivals` by the calling thread, which takes part in later phases or not.
+  HEDDLE_METHOD void Arrive(long arrivals, bool drops) {
+    __threadfence_block();
+    if (drops) atomicAdd(&dropped_, 1);
+    const int count = static_cast<int>(arrivals);
+    if (atomicAdd(&arrived_, count) + count != expected_) return;
+    __threadfence_block();
+    expected_ -= dropped_;
+    arrived_ = dropped_ = 0;
+    completion_();
+    __threadfence_block();
+  }
+
+ private:
+  Completion completion_;
+  int expected_;
+  int arrived_;
+  int dropped_;
+};
+template <>
+class Completing<NoCompletion> {
+ public:
+  HEDDLE_METHOD void Begin(long, NoCompletion) {}
+  HEDDLE_METHOD void Arrive(long, bool) {}
+};
 // One thread as a group.
 struct OneThread {
   HEDDLE_METHOD unsigned int size() const { return 1; }
@@ -33,11 +69,9 @@ struct OneThread {
 
 // A barrier in shared memory: `expected` arrivals end a phase.
 template <thread_scope kScope, typename Completion = heddle::NoCompletion>
-class barrier {
+class barrier : private heddle::Completing<Completion> {
   static_assert(kScope == thread_scope_block || kScope == thread_scope_thread,
                 "cuda::barrier is supported for thread_scope_block: barriers of the device or the system are not");
-  static_assert(__is_same(Completion, heddle::NoCompletion),
-                "cuda::barrier is supported without a completion function");
 
  public:
   class arrival_token {
@@ -51,11 +85,12 @@ class barrier {
   };
 
   barrier() = default;
-  HEDDLE_METHOD explicit barrier(long expected, Completion = Completion()) { Begin(expected); }
+  HEDDLE_METHOD explicit barrier(long expected, Completion completion = Completion()) { Begin(expected, completion); }
   barrier(const barrier&) = delete;
   barrier& operator=(const barrier&) = delete;
 
   [[nodiscard]] HEDDLE_METHOD arrival_token arrive(long arrivals = 1) {
+    Completing::Arrive(arrivals, false);
     arrival_token token(__mbarrier_arrive(&state_));
     for (long i = 1; i < arrivals; ++i) token.state_ = __mbarrier_arrive(&state_);
     return token;
@@ -71,20 +106,27 @@ class barrier {
   HEDDLE_METHOD bool try_wait(arrival_token token) const { return __mbarrier_try_wait(&state_, token.state_); }
   HEDDLE_METHOD bool try_wait_parity(bool parity) const { return __mbarrier_try_wait_parity(&state_, parity); }
   HEDDLE_METHOD void arrive_and_wait() { wait(arrive()); }
-  HEDDLE_METHOD void arrive_and_drop() { __mbarrier_arrive_and_drop(&state_); }
+  HEDDLE_METHOD void arrive_and_drop() {
+    Completing::Arrive(1, true);
+    __mbarrier_arrive_and_drop(&state_);
+  }
   static HEDDLE_METHOD constexpr long max() { return (1 << 20) - 1; }
 
   // For barrier_native_handle, and copies.
   HEDDLE_METHOD __mbarrier_t* heddle_handle() { return &state_; }
-  HEDDLE_METHOD void Begin(long expected) { __mbarrier_init(&state_, static_cast<unsigned int>(expected)); }
+  HEDDLE_METHOD void Begin(long expected, Completion completion = Completion()) {
+    Completing::Begin(expected, completion);
+    __mbarrier_init(&state_, static_cast<unsigned int>(expected));
+  }
 
  private:
+  using Completing = heddle::Completing<Completion>;
   mutable __mbarrier_t state_;
 };
 
 template <thread_scope kScope, typename Completion>
-HEDDLE_METHOD void init(barrier<kScope, Completion>* made, long expected, Completion = Completion()) {
-  made->Begin(expected);
+HEDDLE_METHOD void init(barrier<kScope, Completion>* made, long expected, Completion completion = Completion()) {
+  made->Begin(expected, completion);
 }
 
 namespace device {
