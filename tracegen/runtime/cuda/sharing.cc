@@ -1,4 +1,5 @@
-// Memory and events of several processes: each process has a device of its own, so there is nothing to share.
+// What is shared with others: other processes have devices of their own, and for OpenGL there is no display.
+#include "tracegen/runtime/cuda/include/cuda_gl_interop.h"
 #include "tracegen/runtime/cuda/state.h"
 
 using heddle::cuda::Fail;
@@ -12,9 +13,15 @@ cudaError_t NotShared(const char* call) {
 }
 CUresult NotSharedByDriver(const char* call) { return static_cast<CUresult>(NotShared(call)); }
 
+cudaError_t NoGraphics(const char* call) {
+  Explain(call, "resources of OpenGL are not supported; run the program without its display, if it can");
+  return Fail(cudaErrorNotSupported);
+}
+
 }  // namespace
 }  // namespace heddle::cuda
 
+using heddle::cuda::NoGraphics;
 using heddle::cuda::NotShared;
 using heddle::cuda::NotSharedByDriver;
 
@@ -52,6 +59,41 @@ CUresult cuMemExportToShareableHandle(void*, CUmemGenericAllocationHandle, CUmem
 }
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle*, void*, CUmemAllocationHandleType) {
   return NotSharedByDriver("cuMemImportFromShareableHandle");
+}
+
+cudaError_t cudaGLGetDevices(unsigned int* count, int*, unsigned int, enum cudaGLDeviceList) {
+  if (count != nullptr) *count = 0;
+  return NoGraphics("cudaGLGetDevices");
+}
+cudaError_t cudaGraphicsGLRegisterBuffer(cudaGraphicsResource_t*, unsigned int, unsigned int) {
+  return NoGraphics("cudaGraphicsGLRegisterBuffer");
+}
+cudaError_t cudaGraphicsGLRegisterImage(cudaGraphicsResource_t*, unsigned int, unsigned int, unsigned int) {
+  return NoGraphics("cudaGraphicsGLRegisterImage");
+}
+cudaError_t cudaGLSetGLDevice(int device) { return device == 0 ? cudaSuccess : Fail(cudaErrorInvalidDevice); }
+cudaError_t cudaGLRegisterBufferObject(unsigned int) { return NoGraphics("cudaGLRegisterBufferObject"); }
+cudaError_t cudaGLMapBufferObject(void**, unsigned int) { return NoGraphics("cudaGLMapBufferObject"); }
+cudaError_t cudaGLUnmapBufferObject(unsigned int) { return NoGraphics("cudaGLUnmapBufferObject"); }
+cudaError_t cudaGLUnregisterBufferObject(unsigned int) { return NoGraphics("cudaGLUnregisterBufferObject"); }
+
+cudaError_t cudaGraphicsUnregisterResource(cudaGraphicsResource_t) {
+  return NoGraphics("cudaGraphicsUnregisterResource");
+}
+cudaError_t cudaGraphicsResourceSetMapFlags(cudaGraphicsResource_t, unsigned int) {
+  return NoGraphics("cudaGraphicsResourceSetMapFlags");
+}
+cudaError_t cudaGraphicsMapResources(int, cudaGraphicsResource_t*, cudaStream_t) {
+  return NoGraphics("cudaGraphicsMapResources");
+}
+cudaError_t cudaGraphicsUnmapResources(int, cudaGraphicsResource_t*, cudaStream_t) {
+  return NoGraphics("cudaGraphicsUnmapResources");
+}
+cudaError_t cudaGraphicsResourceGetMappedPointer(void**, size_t*, cudaGraphicsResource_t) {
+  return NoGraphics("cudaGraphicsResourceGetMappedPointer");
+}
+cudaError_t cudaGraphicsSubResourceGetMappedArray(cudaArray_t*, cudaGraphicsResource_t, unsigned int, unsigned int) {
+  return NoGraphics("cudaGraphicsSubResourceGetMappedArray");
 }
 
 }  // extern "C"

@@ -12,7 +12,10 @@
 #ifndef __cuda_cuda_h__
 #error "the driver's header does not have its usual guard"
 #endif
+#include <curand_kernel.h>
 #include <nvToolsExt.h>
+// Host code knows the states of generators, which its structures point to.
+static_assert(sizeof(curandState) == 48 && sizeof(curandStatePhilox4_32_10_t) == 64, "as large as the vendor's");
 
 extern "C" void LaunchSaxpy(int n, float a, const float* x, float* y, cudaStream_t stream);
 

@@ -250,7 +250,6 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_b
 #undef HEDDLE_DEFAULT
 
 #include "heddle_cuda_graph.h"
-#include "heddle_cuda_graphics.h"
 #include "heddle_cuda_sharing.h"
 
 #endif  // __CUDA_RUNTIME_API_H__

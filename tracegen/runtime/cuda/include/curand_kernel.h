@@ -4,6 +4,7 @@
 #define CURAND_KERNEL_H_
 
 #include "curand.h"
+#include "curand/states.h"
 
 #ifdef __CUDA__
 #include "curand/distributions.h"

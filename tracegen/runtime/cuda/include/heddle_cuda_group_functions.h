@@ -55,7 +55,7 @@ HEDDLE_REDUCTION(unsigned int, bit_xor, __reduce_xor_sync)
 
 }  // namespace cooperative_groups
 
-#include "heddle_cuda_group_warps.h"
+#include "cooperative_groups/heddle_warps.h"
 
 namespace cooperative_groups {
 

@@ -5,16 +5,7 @@
 #ifndef HEDDLE_CURAND_MRG32K3A_H_
 #define HEDDLE_CURAND_MRG32K3A_H_
 
-/* As large as the vendor's. */
-struct curandStateMRG32k3a {
-  unsigned int s1[3]; /* the oldest first */
-  unsigned int s2[3];
-  int kept_kind; /* see curand/distributions.h */
-  int kept_double_kind;
-  float kept;
-  double kept_double;
-};
-typedef struct curandStateMRG32k3a curandStateMRG32k3a_t;
+#include "states.h"
 
 namespace heddle_curand {
 

@@ -3,18 +3,7 @@
 #ifndef HEDDLE_CURAND_PHILOX_H_
 #define HEDDLE_CURAND_PHILOX_H_
 
-/* As large as the vendor's. */
-struct curandStatePhilox4_32_10 {
-  uint4 ctr;
-  uint4 output; /* of ctr */
-  uint2 key;
-  unsigned int STATE; /* how many of output have been handed out, 0 to 3 */
-  int kept_kind;      /* see curand/distributions.h */
-  int kept_double_kind;
-  float kept;
-  double kept_double;
-};
-typedef struct curandStatePhilox4_32_10 curandStatePhilox4_32_10_t;
+#include "states.h"
 
 namespace heddle_curand {
 

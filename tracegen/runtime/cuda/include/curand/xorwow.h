@@ -4,22 +4,11 @@
 #ifndef HEDDLE_CURAND_XORWOW_H_
 #define HEDDLE_CURAND_XORWOW_H_
 
+#include "states.h"
+
 #if __cplusplus < 201402L
 #error "curand_kernel.h of Heddle computes its tables with the compiler: use -std=c++14 or newer"
 #endif
-
-/* As large as the vendor's. */
-struct curandStateXORWOW {
-  unsigned int d;    /* Weyl sequence */
-  unsigned int v[5]; /* the oldest first */
-  int kept_kind;     /* see curand/distributions.h */
-  int kept_double_kind;
-  float kept;
-  double kept_double;
-};
-typedef struct curandStateXORWOW curandStateXORWOW_t;
-typedef struct curandStateXORWOW curandState;
-typedef struct curandStateXORWOW curandState_t;
 
 namespace heddle_curand {
 

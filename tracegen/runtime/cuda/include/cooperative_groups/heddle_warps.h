@@ -1,7 +1,7 @@
 // Tiles of several warps, of 64 to 1024 threads: their warps meet at barriers by number, from 1 on, and exchange values
-// in shared memory that the program hands over. Included by heddle_cuda_groups.h.
-#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_GROUP_WARPS_H_
-#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_GROUP_WARPS_H_
+// in shared memory that the program hands over. Included by heddle_cuda_group_functions.h.
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_COOPERATIVE_GROUPS_HEDDLE_WARPS_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_COOPERATIVE_GROUPS_HEDDLE_WARPS_H_
 
 namespace cooperative_groups {
 
@@ -100,4 +100,4 @@ HEDDLE_TILE_OF_WARPS(1024)
 
 }  // namespace cooperative_groups
 
-#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_GROUP_WARPS_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_COOPERATIVE_GROUPS_HEDDLE_WARPS_H_
