@@ -19,6 +19,20 @@ uint64_t MaskOf(uint64_t word, uint64_t first, uint64_t end) {
 
 }  // namespace
 
+void LastWriterTracker::FindSize(const v1::Instruction& copy, Access& source) {
+  uint8_t behind = 0;
+  for (const v1::Operand& operand : copy.operand()) {
+    if (operand.kind() == v1::Operand::BYTES) {
+      if (operand.constant()) {
+        source.bytes = static_cast<uint32_t>(std::min<uint64_t>(source.bytes, operand.value()));
+      } else {
+        source.size_behind = behind;
+      }
+    }
+    behind = static_cast<uint8_t>(behind + !operand.constant());
+  }
+}
+
 LastWriterTracker::LastWriterTracker(const Program& program, uint32_t threads,
                                      const google::protobuf::RepeatedPtrField<v1::AddressWindow>& windows,
                                      size_t most_pages)
@@ -30,7 +44,7 @@ LastWriterTracker::LastWriterTracker(const Program& program, uint32_t threads,
     uint32_t position = 0;
     for (Pc pc = block.first; pc < block.first + block.count; ++pc) {
       const v1::Instruction& instruction = program.instruction(pc);
-      const bool barrier = instruction.op() == v1::OP_BARRIER;
+      const bool barrier = instruction.op() == v1::OP_BARRIER && instruction.barrier_role() != v1::BARRIER_ARRIVE;
       if (barrier || SynchronizesWarp(instruction)) divisions_.push_back({position, barrier});
       for (uint32_t c = CountColumns(instruction); c > 0; --c, ++position) {
         const Column& column = columns[accesses_.size()];
@@ -38,7 +52,8 @@ LastWriterTracker::LastWriterTracker(const Program& program, uint32_t threads,
         if (column.access == v1::OP_STORE) kinds = kWrite;
         if (column.access == v1::OP_ATOMIC) kinds = kRead | kWrite;
         if (column.access == v1::OP_UNKNOWN) kinds = 0;
-        accesses_.push_back({pc, column.bytes, kinds});
+        Access& access = accesses_.emplace_back(Access{pc, column.bytes, kinds});
+        if (instruction.async().role() == v1::Async::COPY && column.operand == 0) FindSize(instruction, access);
       }
     }
   }
@@ -71,7 +86,14 @@ void LastWriterTracker::CollectThread(uint32_t thread, const ThreadRecord& recor
                  if (position >= record.addresses.size()) continue;
                  const uint64_t address = record.addresses[position];
                  if (!IsGlobal(address)) continue;
-                 events_.push_back({state.interval, address, position, block.first_access + i, thread});
+                 const Access& access = accesses_[block.first_access + i];
+                 uint64_t bytes = access.bytes;
+                 if (const size_t size = position + access.size_behind; size != position) {
+                   bytes = size < record.addresses.size() ? std::min(bytes, record.addresses[size]) : 0;
+                 }
+                 if (bytes == 0) continue;
+                 events_.push_back(
+                     {state.interval, address, position, block.first_access + i, thread, static_cast<uint32_t>(bytes)});
                }
                divide(block.access_count);
              });
@@ -133,7 +155,7 @@ LastWriterTracker::Page* LastWriterTracker::MakePage(uint64_t address) {
 void LastWriterTracker::Read(uint64_t block, const Event& event) {
   const Access& access = accesses_[event.access];
   const bool atomic = (access.kinds & kWrite) != 0;
-  const uint64_t end = event.address + access.bytes;
+  const uint64_t end = event.address + event.bytes;
   const Word* latest = nullptr;
   for (uint64_t at = event.address & ~(kWordBytes - 1); at < end; at += kWordBytes) {
     const Page* page = FindPage(at);
@@ -154,7 +176,7 @@ void LastWriterTracker::Read(uint64_t block, const Event& event) {
 
 void LastWriterTracker::Write(uint64_t block, const Event& event) {
   const Access& access = accesses_[event.access];
-  const uint64_t end = event.address + access.bytes;
+  const uint64_t end = event.address + event.bytes;
   for (uint64_t at = event.address & ~(kWordBytes - 1); at < end; at += kWordBytes) {
     Page* page = MakePage(at);
     if (page == nullptr) continue;

@@ -62,13 +62,14 @@ class LastWriterTracker {
   // What is known of an access of the program.
   struct Access {
     Pc pc = 0;
-    uint32_t bytes = 0;
+    uint32_t bytes = 0;  // at most
     uint8_t kinds = 0;
+    uint8_t size_behind = 0;  // so many columns behind it is the number of bytes that a copy reads; 0: nowhere
   };
   // What divides intervals within a basic block: in front of its access number `position`.
   struct Division {
     uint32_t position = 0;
-    bool barrier = false;  // else a warp operation
+    bool barrier = false;  // that threads wait at; else a warp operation
   };
   struct ThreadState {
     WalkState walk;
@@ -82,6 +83,7 @@ class LastWriterTracker {
     uint32_t position = 0;  // in the thread's record
     uint32_t access = 0;    // index in accesses_
     uint32_t thread = 0;
+    uint32_t bytes = 0;
   };
   // The last write to a word: mask 0 = none that is known.
   struct Word {
@@ -97,6 +99,8 @@ class LastWriterTracker {
   static constexpr uint64_t kWordBytes = 4;
   using Page = std::array<Word, kPageBytes / kWordBytes>;
 
+  // How many bytes of its source an asynchronous copy reads, if it says so.
+  static void FindSize(const v1::Instruction& copy, Access& source);
   void CollectThread(uint32_t thread, const ThreadRecord& record, bool last);
   // Null: the page has not been written, or is not kept.
   Page* FindPage(uint64_t address);

@@ -99,6 +99,35 @@ TEST(LastWriterTracker, SoDoesAWaitForATransactionBarrier) {
   EXPECT_THAT(kernel.Block(addresses), ElementsAre("0.0<-0.0.1", "1.0<-0.1.1"));
 }
 
+// An arrival lets its thread go on: what the others do before theirs may come later.
+TEST(LastWriterTracker, AnArrivalThatNobodyWaitsAtDividesNothing) {
+  v1::KernelProgram program = ProgramBuilder("k").Block("b").Load().Store().Alu().Load().Exit().Build();
+  testing::MakeNamedBarrier(*program.mutable_instruction(2), v1::BARRIER_ARRIVE, 64);
+  Tracked kernel(program, 2);
+  const std::vector<std::vector<uint64_t>> addresses = {{kA, kA, 1, kA + 4}, {kA + 4, kA + 4, 1, kA}};
+  EXPECT_THAT(kernel.Block(addresses), IsEmpty());
+  EXPECT_THAT(kernel.Block(addresses), ElementsAre("0.0<-0.0.1", "0.3<-0.1.1", "1.0<-0.1.1"));
+}
+
+// A copy of 16 bytes fills up with zeros what it does not read.
+TEST(LastWriterTracker, ACopyReadsAsManyBytesAsItSays) {
+  v1::KernelProgram program = ProgramBuilder("k").Block("b").Alu().Store().Exit().Build();
+  testing::MakeCopy(*program.mutable_instruction(0));
+  v1::Operand& bytes = *program.mutable_instruction(0)->add_operand();
+  bytes.set_kind(v1::Operand::BYTES);
+  Tracked recorded(program, 1);
+  recorded.Block({{0, kShared, 0, kA + 8}});
+  EXPECT_THAT(recorded.Block({{kA, kShared, 8, kA + 64}}), IsEmpty());
+  EXPECT_THAT(recorded.Block({{kA, kShared, 9, kA + 64}}), ElementsAre("0.0<-0.0.3"));
+  EXPECT_THAT(recorded.Block({{kA + 8, kShared, 0, kA + 64}}), IsEmpty());
+  bytes.set_constant(true);
+  bytes.set_value(8);
+  Tracked constant(program, 1);
+  constant.Block({{kA + 64, kShared, kA + 8}});
+  EXPECT_THAT(constant.Block({{kA, kShared, kA + 64}}), IsEmpty());
+  EXPECT_THAT(constant.Block({{kA + 4, kShared, kA + 64}}), ElementsAre("0.0<-0.0.2"));
+}
+
 TEST(LastWriterTracker, AtomicOperationsAmongThemselvesAreNotListed) {
   Tracked kernel(ProgramBuilder("k").Block("b").Atomic().Load().Exit(), 1);
   kernel.Block({{kA, kA + 4}});
