@@ -21,13 +21,17 @@ void EventNotifier::SetSchedulers(std::vector<std::unique_ptr<WarpScheduler>> sc
 void EventNotifier::DeliverDeferred() {
   // A call may set off an issue's consequences only once; nothing is added here.
   for (const Deferred& event : deferred_) {
-    if (!event.is_barrier) {
+    if (event.what == Event::kLongWait) {
       NotifyLongWait(event.slot);
       continue;
     }
+    const bool is_barrier = event.what == Event::kBarrier;
     if ((interests_ & kBarriers) != 0) {
-      policy_.BarrierArrived(event.slot, context_.barrier_ids[event.barrier], formation_.editor());
+      const uint32_t number = is_barrier ? context_.barrier_ids[event.barrier] : LaunchContext::kRendezvous;
+      policy_.BarrierArrived(event.slot, number, formation_.editor());
     }
+    // Schedulers count the warps of a block that wait at its barriers.
+    if (!is_barrier) continue;
     for (const auto& scheduler : schedulers_) scheduler->BarrierArrived(event.slot);
   }
   deferred_.clear();

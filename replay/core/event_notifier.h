@@ -46,17 +46,20 @@ class EventNotifier {
   // The slot has to wait for memory beyond the core: told at once.
   void NotifyLongWait(SlotId slot);
 
-  // The slot has arrived at the barrier with this dense number; it has to wait for memory beyond the core.
-  void DeferBarrierArrival(SlotId slot, uint8_t barrier) { deferred_.push_back({slot, barrier, true}); }
-  void DeferLongWait(SlotId slot) { deferred_.push_back({slot, 0, false}); }
+  // The slot has arrived at the barrier with this dense number; it waits for others of its warp at a matrix
+  // instruction, which policies treat as a barrier; it has to wait for memory beyond the core.
+  void DeferBarrierArrival(SlotId slot, uint8_t barrier) { deferred_.push_back({slot, barrier, Event::kBarrier}); }
+  void DeferRendezvous(SlotId slot) { deferred_.push_back({slot, 0, Event::kRendezvous}); }
+  void DeferLongWait(SlotId slot) { deferred_.push_back({slot, 0, Event::kLongWait}); }
   bool any_deferred() const { return !deferred_.empty(); }
   void DeliverDeferred();
 
  private:
+  enum class Event : uint8_t { kBarrier, kRendezvous, kLongWait };
   struct Deferred {
     SlotId slot;
     uint8_t barrier;
-    bool is_barrier;  // else a long wait
+    Event what;
   };
 
   std::vector<Deferred> deferred_;

@@ -42,6 +42,30 @@ void IssueAccounting::Count(int port, std::span<const SlotId> slots, uint32_t th
   if (context_.observer != nullptr) Observe(port, slots);
 }
 
+void IssueAccounting::CountGroup(int port, SlotId slot, Pc pc, const Lanes& lanes) {
+  const int threads = std::popcount(lanes.mask);
+  run_.last_progress = run_.now;
+  if (context_.profile != nullptr) {
+    context_.profile->PortIssued(pc, /*inserted=*/false);
+    context_.profile->ThreadsIssued(pc, threads);
+  }
+  if (context_.static_warps) progress_.Issued(lanes);
+  notifier_.NotifyIssue(slot);
+  AddTracedIssues(static_cast<uint32_t>(threads), 1);
+  if (context_.observer == nullptr) return;
+  std::array<IssueEvent::Lane, kMaxLanes> observed;
+  size_t count = 0;
+  ForEachLane(lanes.mask, [&](int lane) {
+    const ThreadId thread = lanes.thread[lane];
+    IssueEvent::Lane& out = observed[count++];
+    out.lane = static_cast<uint32_t>(thread % context_.warp_size);
+    out.pc = pc;
+    out.block = blocks_[formation_.block_of(thread)].linear_index;
+    out.thread = formation_.index_in_block(thread);
+  });
+  ObserveLanes(port, slot, std::span(observed).first(count));
+}
+
 void IssueAccounting::Observe(int port, std::span<const SlotId> slots) {
   std::array<IssueEvent::Lane, kMaxLanes> lanes;
   size_t count = 0;
@@ -57,14 +81,18 @@ void IssueAccounting::Observe(int port, std::span<const SlotId> slots) {
       ++count;
     });
   }
+  ObserveLanes(port, slots[0], std::span(lanes).first(count));
+}
+
+void IssueAccounting::ObserveLanes(int port, SlotId slot, std::span<const IssueEvent::Lane> lanes) {
   IssueEvent event;
   event.configuration = context_.configuration_index;
   event.launch = context_.launch.launch.id();
   event.sm = sm_;
   event.port = static_cast<uint32_t>(port);
-  event.slot = slots[0];
+  event.slot = slot;
   event.cycle = run_.now;
-  event.lanes = std::span(lanes).first(count);
+  event.lanes = lanes;
   context_.observer->Issued(event);
 }
 

@@ -44,6 +44,9 @@ class IssueAccounting {
     notifier_.NotifyIssue(slot);
     AddTracedIssues(static_cast<uint32_t>(std::popcount(lanes.mask)), 1);
   }
+  // An issue of the threads of `lanes`, in whatever slots they are, of the traced instruction at `pc`; `slot` is one of
+  // these slots.
+  void CountGroup(int port, SlotId slot, Pc pc, const Lanes& lanes);
   // The statistics of issues of `threads` threads of one hardware warp, of instructions of the trace; see
   // SmParts::NotifyIssue.
   void AddIssuesOfHwWarp(uint32_t hw_warp, uint32_t threads, uint64_t issues) {
@@ -68,6 +71,7 @@ class IssueAccounting {
 
  private:
   void Observe(int port, std::span<const SlotId> slots);
+  void ObserveLanes(int port, SlotId slot, std::span<const IssueEvent::Lane> lanes);
   void ProfileIssue(std::span<const SlotId> slots, bool inserted);
   void AddTracedIssues(uint32_t threads, uint64_t issues) {
     counters_.warp_instructions += issues;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 namespace heddle::replay {
 
@@ -25,6 +26,14 @@ void FindBarriers(const trace::Program& program, std::vector<uint32_t>& ids) {
       any |= operand.kind() == trace::v1::Operand::BARRIER;
   }
   for (uint32_t id = 0; any && id < LaunchContext::kClusterBarrier; ++id) add(id);
+}
+
+// Threads of a warp that hand in the address of a row of a tile; 0 if all do, or if it is no load or store of tiles.
+uint8_t TileThreads(const trace::v1::Matrix& matrix) {
+  const bool moves = matrix.role() == trace::v1::Matrix::LOAD || matrix.role() == trace::v1::Matrix::STORE;
+  if (!moves || matrix.k() != 0) return 0;  // of a fragment each thread has a share
+  const uint32_t threads = matrix.m() * std::max(matrix.tiles(), 1u);
+  return threads < 32 ? static_cast<uint8_t>(threads) : 0;
 }
 
 }  // namespace
@@ -63,12 +72,15 @@ LaunchContext::LaunchContext(const trace::LaunchView& view, const trace::v1::Fil
     Step& step = steps[pc];
     step.op = instruction.op();
     step.space = instruction.space();
-    step.bytes = static_cast<uint8_t>(instruction.access_bytes());  // at most 255
+    static_assert(trace::kMaxAccessBytes <= std::numeric_limits<decltype(step.bytes)>::max());
+    step.bytes = static_cast<uint8_t>(instruction.access_bytes());
     step.block = program.block_of(pc);
     const trace::Block& block = program.block(step.block);
     step.ends_block = pc + 1 == block.first + block.count;
     step.has_address = trace::Program::HasAddress(instruction);
     step.meets = instruction.has_matrix();
+    has_matrices |= step.meets;
+    step.tile_threads = TileThreads(instruction.matrix());
     step.uniform = (instruction.flags() & trace::v1::FLAG_UNIFORM) != 0;
     for (const machine::v1::ScriptedLatency& entry : scripted) {
       step.scripted |= entry.any_instruction() || entry.instruction() == pc;

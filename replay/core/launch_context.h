@@ -37,9 +37,19 @@ struct Step {
   uint8_t barrier = 0;  // dense number of the barrier id
   bool meets = false;   // of matrices: all live threads of the warp must issue it together
   uint8_t bytes = 0;
+  uint8_t tile_threads = 0;      // load or store of tiles: threads of 32 whose addresses count; 0: all
   uint32_t collective = 0;       // 1 + index in LaunchContext::collectives; 0: no operands, and not asynchronous
   uint32_t barrier_threads = 0;  // 0 = all of the block
   uint32_t block = 0;            // basic block
+
+  // Of lanes that issue it, those that access memory: of a warp's tiles each has a row from the first threads, and the
+  // addresses of the others are not used. Where only others are together (--force-regrouping), all of them count.
+  LaneMask LanesThatAccess(LaneMask lanes) const {
+    if (tile_threads == 0) return lanes;
+    const LaneMask first = (LaneMask{1} << tile_threads) - 1;
+    const LaneMask used = lanes & (first | first << 32);
+    return used != 0 ? used : lanes;
+  }
 };
 static_assert(sizeof(Step) == 32, "two to a line of the host's cache");
 
@@ -54,12 +64,15 @@ struct LaunchContext {
   std::vector<CollectiveStep> collectives;
   const CollectiveStep& CollectiveOf(Pc pc) const { return collectives[steps[pc].collective - 1u]; }
   bool has_async = false;
+  bool has_matrices = false;
   // By dense number. A cluster's barrier has the first id that blocks do not have.
   std::vector<uint32_t> barrier_ids;
   static constexpr uint32_t kClusterBarrier = 16;
   // Dense number of an id; kNoBarrier if no instruction can have it.
   static constexpr uint8_t kNoBarrier = 0xff;
   uint8_t DenseBarrier(uint64_t id) const;
+  // What policies are told that is no barrier's id: the threads wait for others of their warp at a matrix instruction.
+  static constexpr uint32_t kRendezvous = kClusterBarrier + 1;
   std::vector<machine::v1::ScriptedLatency> scripted;
   uint32_t longest_scripted = 0;
   machine::v1::CopyEngine copies;

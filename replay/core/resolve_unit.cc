@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "absl/strings/str_cat.h"
+#include "replay/seams/lane_mask.h"
 #include "replay/stats/instruction_profile.h"
 
 namespace heddle::replay {
@@ -98,10 +99,12 @@ const BarrierUnit::LaneBarriers* ResolveUnit::ReadBarrier(const Lanes& lanes, Pc
 }
 
 bool ResolveUnit::ResumeFromBarrier(SlotId slot) {
-  sm_.issues.progress().Resumed(sm_.table().lanes[slot], sm_.run.now);
+  const bool is_barrier = sm_.steps[sm_.table().position[slot].pc()].kind == Step::kBarrier;
+  if (is_barrier) sm_.issues.progress().Resumed(sm_.table().lanes[slot], sm_.run.now);
   bool ask = false;
   if ((sm_.interests & kBarriers) != 0) {
-    const uint32_t number = sm_.context.barrier_ids[sm_.barriers.number_of(slot)];
+    const uint32_t number =
+        is_barrier ? sm_.context.barrier_ids[sm_.barriers.number_of(slot)] : LaunchContext::kRendezvous;
     ask = sm_.policy->BarrierReleased(slot, number, sm_.formation.editor());
   }
   return FinishInstruction(slot, ask);
@@ -187,6 +190,9 @@ void ResolveUnit::ExitThreads(SlotId slot, const Lanes& lanes, LaneMask exited) 
     sm_.run.Fail(absl::InternalError(absl::StrCat("thread ", sm_.formation.index_in_block(thread), " of block ",
                                                   sm_.blocks[sm_.formation.block_of(thread)].linear_index,
                                                   " exited before the end of its recording")));
+  }
+  if (sm_.rendezvous.used()) {
+    ForEachLane(exited, [&](int lane) { sm_.rendezvous.Exit(lanes.thread[lane]); });
   }
   BlockId checked = BlockTable::kNone;
   ForEachHwWarpRun(lanes, exited, [&](uint32_t hw_warp, LaneMask) {

@@ -38,7 +38,7 @@ class ResolveUnit {
   // The slot, whose instruction is a barrier, arrives there. If it waits, policy and schedulers are told after the
   // selection. What registers say of the barrier is read.
   void ArriveAtBarrier(SlotId slot);
-  // The barrier of the slot has opened.
+  // The barrier of the slot has opened, or the matrix instruction is done for which it waited for others.
   bool ResumeFromBarrier(SlotId slot);
   // Asks the policy once more about the resolve that it has refused.
   bool AskAgain() { return AskPolicy(); }

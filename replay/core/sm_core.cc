@@ -127,6 +127,7 @@ void SmCore::RetireBlock(BlockId id) {
   if (!sm_.context.by_warp) sm_.issues.progress().Retired(id, EndOfRetired(sm_.run.now), sm_.issues.Stalls());
   sm_.async.Forget(id);
   sm_.barriers.Forget(id);
+  sm_.rendezvous.Forget(id);
   sm_.policy->Retire(id, sm_.formation.editor());
   for (const auto& scheduler : schedulers()) scheduler->BlockRetired(id);
   const uint32_t warp_size = static_cast<uint32_t>(sm_.context.warp_size);

@@ -1,7 +1,6 @@
 #include "replay/core/sm_parts.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -39,21 +38,9 @@ SmParts::SmParts(const LaunchContext& launch_context, uint32_t sm, std::unique_p
       notifier(context, *policy, formation),
       cursors(context.launch, cache, context.max_threads, run.failed),
       async(context, formation, cursors, memory),
+      rendezvous(context, formation, cursors, memory, run),
       control_flow(context, cursors, run.failed),
       issues(context, sm, issue_slots, formation, blocks, notifier, run) {}
-
-void SmParts::CheckTogether(SlotId slot) {
-  if (context.force_regrouping) return;
-  const Lanes& lanes = table().lanes[slot];
-  const uint32_t hw_warp = lanes.thread[std::countr_zero(lanes.mask)] / static_cast<uint32_t>(context.warp_size);
-  const uint32_t live = blocks.live_in_hw_warp(hw_warp);
-  const auto here = static_cast<uint32_t>(std::popcount(lanes.mask));
-  if (here == live) return;
-  run.Fail(absl::FailedPreconditionError(absl::StrCat(
-      "the matrix instruction at PC ", uint64_t{table().position[slot].pc()} * 8, " is issued by ", here, " of the ",
-      live, " threads of a warp, which must be together, under divergence policy '", context.policy_name, "' in cycle ",
-      run.now, "; use a policy that lets them meet before it, or --force-regrouping to replay it all the same")));
-}
 
 void SmParts::IssueAsync(SlotId slot) {
   async.Issue(slot, run.now);

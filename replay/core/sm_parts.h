@@ -13,6 +13,7 @@
 #include "replay/core/issue_accounting.h"
 #include "replay/core/launch_context.h"
 #include "replay/core/memory_port.h"
+#include "replay/core/rendezvous_unit.h"
 #include "replay/core/sm_run_state.h"
 #include "replay/core/write_back_queue.h"
 #include "replay/memory/ports/memory_system.h"
@@ -44,8 +45,13 @@ struct SmParts {
   bool SharedHeld(SlotId slot, const Step& step) const {
     return step.shared && blocks[table().block[slot]].former != BlockTable::kNone;
   }
-  // The slot issues an instruction that `meets`: the run fails if threads of its warp are elsewhere.
-  void CheckTogether(SlotId slot);
+  // Whether the slot, whose instruction `meets`, has to wait for other threads, or holds others than those of one warp.
+  bool MustMeet(SlotId slot) const { return rendezvous.used() && !rendezvous.IsWhole(slot); }
+  // The slot, which is in flight, arrives at its matrix instruction. The policy is told after the selection.
+  void ArriveAtRendezvous(SlotId slot) {
+    rendezvous.Arrive(slot);
+    notifier.DeferRendezvous(slot);
+  }
   // The slot issues an instruction that is asynchronous: the run fails if the SM has too many of them under way.
   void IssueAsync(SlotId slot);
   // What others than the statistics are told of an issue of one slot. Only if issues are unwatched.
@@ -78,6 +84,7 @@ struct SmParts {
   EventNotifier notifier;
   ThreadCursors cursors;
   AsyncUnit async;
+  RendezvousUnit rendezvous;
   ControlFlow control_flow;
   IssueAccounting issues;
 };

@@ -40,6 +40,7 @@ std::string SmCore::ExplainDeadlock() const {
   if (resident() == 0) return "";
   const WarpTable& table = this->table();
   bool at_barrier = false;
+  bool at_rendezvous = false;
   bool waits = false;  // for hardware
   bool unfetched = false;
   std::vector<SlotSet> ready(schedulers().size());  // by port
@@ -58,6 +59,10 @@ std::string SmCore::ExplainDeadlock() const {
       if (slot == kNoSlot) {
         const bool reconverging = sm_.formation.StateOfThread(thread) == ThreadState::kReconverging;
         what = reconverging ? "wait for siblings at a reconvergence point" : "are held back by the policy";
+      } else if (table.state[slot] == SlotState::kBarrier &&
+                 sm_.steps[table.position[slot].pc()].kind != Step::kBarrier) {
+        what = "wait for the other threads of their warp at a matrix instruction";
+        at_rendezvous = true;
       } else if (table.state[slot] == SlotState::kBarrier) {
         const uint8_t number = sm_.barriers.number_of(slot);
         const BarrierUnit::Barrier& barrier = sm_.barriers.barrier(id, number);
@@ -98,9 +103,10 @@ std::string SmCore::ExplainDeadlock() const {
   const std::string whose = held_back   ? absl::StrCat("scheduler '", sm_.context.scheduler_name, "'")
                             : unfetched ? absl::StrCat("fetch policy '", sm_.context.fetch_name, "'")
                                         : absl::StrCat("divergence policy '", sm_.context.policy_name, "'");
-  std::string text = absl::StrCat(waits        ? ""
-                                  : at_barrier ? "barrier "
-                                               : "policy ",
+  std::string text = absl::StrCat(waits           ? ""
+                                  : at_barrier    ? "barrier "
+                                  : at_rendezvous ? "matrix instruction "
+                                                  : "policy ",
                                   "deadlock under ", whose, " on SM ", sm_.number, " in cycle ", sm_.run.now, ": ",
                                   absl::StrJoin(parts, "; "));
   if (held_back) absl::StrAppend(&text, "; the scheduler lets none of the warps that are ready issue");

@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "replay/core/issue_table.h"
-#include "replay/seams/divergence_policy.h"
 #include "traces/base/status_macros.h"
 #include "traces/format/program/instruction_place.h"
 #include "traces/format/program/operands.h"
@@ -63,11 +62,10 @@ std::string NotKnown(const Instruction& instruction, uint64_t cluster_blocks) {
 }  // namespace
 
 absl::Status CheckCollectives(const trace::TraceReader& reader, const trace::LaunchView& launch,
-                              const CheckedConfiguration& configuration, const ReplayOptions& options) {
+                              const ReplayOptions& options) {
   const trace::Program& program = *launch.program;
   const trace::v1::Dim3& cluster = launch.launch.cluster();
   const uint64_t cluster_blocks = launch.launch.has_cluster() ? uint64_t{cluster.x()} * cluster.y() * cluster.z() : 1;
-  const bool regroups = configuration.divergence.traits.regrouping != Regrouping::kNever;
   for (trace::Pc pc = 0; pc < program.instruction_count(); ++pc) {
     const Instruction& instruction = program.instruction(pc);
     const bool meets = instruction.has_matrix();
@@ -86,11 +84,6 @@ absl::Status CheckCollectives(const trace::TraceReader& reader, const trace::Lau
       return absl::FailedPreconditionError(absl::StrCat("the ", kLanes, " threads of a matrix instruction must be ",
                                                         "together, and the machine's warps have ",
                                                         options.machine.core().warp_size(), ": ", place()));
-    }
-    if (regroups) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("the threads of a matrix instruction must be together, and the policy regroups them: ", place(),
-                       "; use a policy that keeps warps, or --force-regrouping to replay it all the same"));
     }
   }
   return absl::OkStatus();

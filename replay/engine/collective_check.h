@@ -3,18 +3,17 @@
 #define HEDDLE_REPLAY_ENGINE_COLLECTIVE_CHECK_H_
 
 #include "absl/status/status.h"
-#include "replay/engine/configuration.h"
 #include "replay/engine/replay.h"
 #include "traces/format/read/reader.h"
 
 namespace heddle::replay {
 
 // Errors: Unimplemented, with the instruction's place, for what no replay knows yet (shared memory of other blocks,
-// bytes that a transaction barrier expects, masks in registers); FailedPrecondition for instructions whose lanes must
-// be together if the policy regroups threads, or the machine's warps are narrower than those lanes, unless
-// ReplayOptions::force_regrouping lets it; and for products of elements of which the machine has none.
+// bytes that a transaction barrier expects, masks in registers); FailedPrecondition for matrix instructions, which are
+// one instruction of 32 threads, if the machine's warps are narrower, unless ReplayOptions::force_regrouping lets it; and
+// for products of elements of which the machine has none.
 absl::Status CheckCollectives(const trace::TraceReader& reader, const trace::LaunchView& launch,
-                              const CheckedConfiguration& configuration, const ReplayOptions& options);
+                              const ReplayOptions& options);
 
 }  // namespace heddle::replay
 

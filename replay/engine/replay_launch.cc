@@ -65,7 +65,7 @@ absl::StatusOr<result::v1::LaunchResult> Simulate(const LaunchRun& run, const Oc
 absl::StatusOr<result::v1::LaunchResult> ReplayLaunch(const LaunchRun& run) {
   HEDDLE_RETURN_IF_ERROR(CheckWarpWidth(run));
   HEDDLE_RETURN_IF_ERROR(CheckLockstep(run.reader, run.launch, run.configuration, run.options));
-  HEDDLE_RETURN_IF_ERROR(CheckCollectives(run.reader, run.launch, run.configuration, run.options));
+  HEDDLE_RETURN_IF_ERROR(CheckCollectives(run.reader, run.launch, run.options));
   const std::optional<WarpDispatch>& warps = run.configuration.dispatch.traits.warp_dispatch;
   HEDDLE_ASSIGN_OR_RETURN(Occupancy occupancy,
                           ComputeOccupancy(run.options.machine, *run.launch.program, run.launch.launch,

@@ -80,6 +80,19 @@ void MakeProduct(v1::Instruction& instruction) {
   matrix.set_a_registers(static_cast<uint32_t>(instruction.src_size()));
 }
 
+void MakeTiles(v1::Instruction& instruction, v1::Matrix::Role role, uint32_t tiles) {
+  const bool loads = role == v1::Matrix::LOAD;
+  Become(instruction, loads ? v1::OP_LOAD : v1::OP_STORE, loads ? "ldmatrix.sync.aligned" : "stmatrix.sync.aligned");
+  instruction.set_space(v1::SPACE_SHARED);
+  instruction.set_access_bytes(16);
+  v1::Matrix& matrix = *instruction.mutable_matrix();
+  matrix.set_role(role);
+  matrix.set_m(8);
+  matrix.set_n(8);
+  matrix.set_a(v1::Matrix::B16);
+  matrix.set_tiles(tiles);
+}
+
 v1::KernelProgram WithCollectives(v1::KernelProgram program) {
   uint32_t number = 0;
   for (v1::Instruction& instruction : *program.mutable_instruction()) {

@@ -20,6 +20,8 @@ void MakeTransactionBarrier(v1::Instruction& instruction, v1::Async::Role role, 
 void MakeNamedBarrier(v1::Instruction& instruction, v1::BarrierRole role, uint32_t threads);
 // mma.sync.m16n8k16 of half precision.
 void MakeProduct(v1::Instruction& instruction);
+// ldmatrix or stmatrix of so many tiles of 8 by 8 elements of 16 bits: LOAD or STORE.
+void MakeTiles(v1::Instruction& instruction, v1::Matrix::Role role, uint32_t tiles);
 
 // Copies, groups, barriers and products in the place of most loads, stores and other instructions of the program. The
 // result is right, whatever its threads do; it says nothing about whether they would ever come to an end on a device.

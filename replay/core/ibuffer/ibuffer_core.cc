@@ -61,9 +61,22 @@ void IBufferCore::RunAsync(Cycle now) {
   for (const SlotId slot : sm_.async.released()) results_.FinishAtIssue(slot);
 }
 
+void IBufferCore::RunRendezvous(Cycle now) {
+  sm_.rendezvous.RunCycle(now);
+  for (const SlotId slot : sm_.rendezvous.released()) {
+    sm_.run.last_progress = now;
+    if (resolve_.waits()) {
+      sm_.write_back.Hold({slot, Completion::kResume, 0});
+    } else {
+      resolve_.ResumeFromBarrier(slot);
+    }
+  }
+}
+
 void IBufferCore::RunAfterMemory(Cycle now) {
   results_.CompleteReported(now);
   if (sm_.async.used()) RunAsync(now);
+  if (sm_.rendezvous.used()) RunRendezvous(now);
   if (BarriersOrTimersDue(now)) RunBarriersAndTimers(now);
   status_.TakeChanges();
   if (resident() == 0) {
@@ -94,6 +107,7 @@ SmCore::RunAhead IBufferCore::RunAlone(Cycle next, Cycle limit) {
     if (MustRejoin(ahead)) break;
     ahead.next = NextWake(now);
     if (fast_path_ == nullptr || (sm_.async.used() && sm_.async.NextWake(now) != kNever)) continue;
+    if (sm_.rendezvous.busy()) continue;
     const FastPath::Outcome outcome = fast_path_->Run(ahead.next, std::min(limit, sm_.memory.wake()));
     if (!outcome.ran) continue;
     core_wake_ = 0;
@@ -118,11 +132,13 @@ Cycle IBufferCore::NextWake(Cycle now) const {
 Cycle IBufferCore::CoreWake(Cycle now) const {
   const Cycle next = now + 1;
   if (resolve_.waits() || sm_.write_back.held() != 0 || sm_.barriers.opened() || status_.any_long_wait()) return next;
+  if (sm_.rendezvous.any_ready()) return next;
   if (resident() > 0 && (sm_.context.force_tick || (sm_.interests & kEveryCycle) != 0)) return next;
   Cycle wake = std::max(next, std::min(sm_.formation.next_timer(), issue_.NextIssue(now)));
   if (wake == next) return next;
   if (state_.one_in_flight) wake = std::min(wake, status_.next_reformed());
   if (sm_.async.used()) wake = std::min(wake, sm_.async.NextWake(now));
+  if (sm_.rendezvous.used()) wake = std::min(wake, sm_.rendezvous.NextWake(now));
   return std::min(wake, sm_.write_back.Next());
 }
 
@@ -131,28 +147,38 @@ Cycle IBufferCore::CoreWake(Cycle now) const {
 void IBufferCore::LanesDone(AccessId access, LaneMask lanes, Cycle at, bool /*returned*/) {
   if (AsyncUnit::Owns(access)) {
     sm_.async.LanesDone(access, lanes, at);
-    if (at <= sm_.run.now) {
-      WakeCore();
-    } else {
-      core_wake_ = std::min(core_wake_, at);
-    }
+    WakeCoreAt(at);
+    return;
+  }
+  if (RendezvousUnit::Owns(access)) {
+    sm_.rendezvous.LanesDone(access, lanes, at);
+    WakeCoreAt(at);
     return;
   }
   if (results_.TakeUnnoticed(access, lanes, at)) return;
   ReportResult(at, {access, Completion::kLanes, lanes});
 }
 
-void IBufferCore::ReportResult(Cycle at, const Completion& result) {
+void IBufferCore::WakeCoreAt(Cycle at) {
   if (at <= sm_.run.now) {
     WakeCore();
   } else {
     core_wake_ = std::min(core_wake_, at);
   }
+}
+
+void IBufferCore::ReportResult(Cycle at, const Completion& result) {
+  WakeCoreAt(at);
   results_.Report(at, result);
 }
 
 void IBufferCore::StoreAcknowledged(AccessId access, Cycle at) {
   if (AsyncUnit::Owns(access)) return;
+  if (RendezvousUnit::Owns(access)) {
+    sm_.rendezvous.StoreAcknowledged(access, at);
+    WakeCoreAt(at);
+    return;
+  }
   if (state_.in_flight[access].store) {
     ReportResult(at, {access, Completion::kAcknowledged, 0});
   } else {
@@ -161,7 +187,7 @@ void IBufferCore::StoreAcknowledged(AccessId access, Cycle at) {
 }
 
 void IBufferCore::WaitsOffCore(AccessId access) {
-  if (AsyncUnit::Owns(access)) return;
+  if (AsyncUnit::Owns(access) || RendezvousUnit::Owns(access)) return;
   WakeCore();
   results_.MarkOffCore(access);
 }
@@ -223,7 +249,8 @@ absl::Status IBufferCore::CheckDrained() const {
         absl::StrCat("SM ", sm_.number, ", cycle ", sm_.run.now, ": registers have a write pending"));
   }
   const FetchCounters f = fetch_counters();
-  const uint64_t issued = counters().warp_instructions;
+  // Threads that had to meet took an instruction each time a slot of theirs arrived, and issued once.
+  const uint64_t issued = counters().warp_instructions - sm_.rendezvous.issued() + sm_.rendezvous.arrivals();
   if (buffered() && f.instructions != issued + f.dropped) {
     return absl::InternalError(absl::StrCat("SM ", sm_.number, ", cycle ", sm_.run.now, ": ", f.instructions,
                                             " instructions entered a buffer, ", issued, " issued and ", f.dropped,

@@ -86,6 +86,10 @@ class IBufferCore final : public SmCore {
   void RunAfterMemory(Cycle now);
   // Asynchronous copies; warps that waited for them go on.
   void RunAsync(Cycle now);
+  // Matrix instructions of threads that had to meet; their warps go on.
+  void RunRendezvous(Cycle now);
+  // What the memory reports to others than write-back happens in cycle `at`.
+  void WakeCoreAt(Cycle at);
   // Runs the memory in a cycle before core_wake_. Returns whether that was all: nothing has changed for the core, and
   // the cycle is as if it had not been run. Else the core goes on with what comes after the memory.
   bool RunMemoryOnly(Cycle now);

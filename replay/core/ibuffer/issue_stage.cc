@@ -21,7 +21,7 @@ IssueStage::IssueStage(SmParts& sm, ResolveUnit& resolve, IBufferState& state, I
 void IssueStage::SelectReady(Cycle now) {
   IBufferState& core = state_;
   IssuePorts& state = core.ports;
-  uint32_t left = ~0u;  // ports whose turn is still to come, and that nothing holds
+  uint32_t left = ~state.issued_mask;  // ports whose turn is still to come, and that nothing holds
   if (now < state.held_until) [[unlikely]] {
     for (int port = 0; port < sm_.context.ports; ++port)
       left &= ~(static_cast<uint32_t>(now < state.free[port]) << port);
@@ -111,10 +111,9 @@ std::string IssueStage::WhatReadyWaitsFor(UnitClass unit) const {
 
 // --- issue
 
-uint32_t IssueStage::LaneGroups(SlotId slot) const {
+uint32_t IssueStage::LaneGroupsOf(LaneMask lanes) const {
   const BufferSetup& setup = state_.setup;
   if (!setup.skip_empty_groups) return static_cast<uint32_t>(sm_.context.issue_cycles);
-  LaneMask lanes = sm_.table().lanes[slot].mask;
   const LaneMask group = setup.simd_width == kMaxLanes ? ~LaneMask{0} : (LaneMask{1} << setup.simd_width) - 1;
   uint32_t groups = 0;
   for (; lanes != 0; lanes = setup.simd_width == kMaxLanes ? 0 : lanes >> setup.simd_width) {
@@ -130,6 +129,14 @@ void IssueStage::Issue(int port, SlotId slot, Cycle now) {
   NoteIssue(port, slot, now);
   WarpEntry& warp = state.warps[slot];
   const bool inserted = !warp.regular && sm.formation.inserted(slot) != 0;
+  const BufferSetup& setup = state.setup;
+  const WarpTable& warps = sm.table();
+  const Pc pc = warps.position[slot].pc();
+  const IssueStep& how = setup.table[pc];
+  if (how.meets && !inserted && sm.MustMeet(slot)) [[unlikely]] {
+    MeetOthers(port, slot);
+    return;
+  }
   if (warp.regular && sm.issues.unwatched()) {
     sm.CountIssueOfHwWarp(slot, warp.hw_warp, warp.threads);
   } else {
@@ -139,10 +146,6 @@ void IssueStage::Issue(int port, SlotId slot, Cycle now) {
     IssueInserted(port, slot, now);
     return;
   }
-  const BufferSetup& setup = state.setup;
-  const WarpTable& warps = sm.table();
-  const Pc pc = warps.position[slot].pc();
-  const IssueStep& how = setup.table[pc];
   // The table's lanes are several lines of the host's cache, which mostly has forgotten them.
   const LaneMask lanes = warp.in_order ? warp.own : warps.lanes[slot].mask;
   const uint32_t groups = LaneGroups(slot);
@@ -166,8 +169,6 @@ void IssueStage::Issue(int port, SlotId slot, Cycle now) {
     return;
   }
 
-  if (how.meets) [[unlikely]]
-    sm.CheckTogether(slot);
   if (how.goes_on_elsewhere) [[unlikely]]
     IssueCollective(slot);
   const bool data_holds = state.data_holds && how.gets_data;
@@ -206,6 +207,7 @@ inline uint32_t IssueStage::Launch(SlotId slot, const WarpEntry& warp, LaneMask 
   entry.holds = holds;
   entry.writes = writes;
   if (state.setup.table[at.pc()].unit == UnitClass::kMemory) {
+    entry.outstanding = lanes = sm.steps[at.pc()].LanesThatAccess(lanes);
     SubmitAccess(slot, warp, lanes, id, now);
   } else {
     if (writes) results.ReserveRegisters(id, entry, at, Scoreboard::kArithmetic);
@@ -241,6 +243,43 @@ inline void IssueStage::IssueRegular(int port, SlotId slot, WarpEntry& warp, con
     buffers.UpdateFetchableOfRegular(slot, warp);
   }
   if (how.destinations != 0 && state.hw_warps[hw_warp].only != slot) status.UpdateOthers(hw_warp, slot);
+}
+
+void IssueStage::MeetOthers(int port, SlotId slot) {
+  sm_.issues.CountOne(port, slot, /*inserted=*/true);
+  if (!state_.one_in_flight) buffers_.TakeHead(slot, state_.warps[slot], sm_.table().position[slot].pc());
+  sm_.formation.Issue(slot);
+  sm_.notifier.scheduler(port).Issued(slot);
+  sm_.ArriveAtRendezvous(slot);
+  sm_.formation.WaitAtBarrier(slot);
+  status_.TakeChanges();
+}
+
+void IssueStage::IssueGroups(Cycle now) {
+  for (int port = 0; port < sm_.context.ports; ++port) {
+    if (!sm_.rendezvous.AnyReady(port) || now < state_.ports.free[port]) continue;
+    const RendezvousUnit::Group& next = sm_.rendezvous.Next(port);
+    const IssueStep& how = state_.setup.table[next.at.pc()];
+    const LaneMask lanes = next.lanes.mask;
+    const uint32_t groups = LaneGroupsOf(lanes);
+    const bool memory = how.unit == UnitClass::kMemory;
+    Cycle result = 0;
+    if (memory) {
+      if (!MemoryFree(now)) continue;
+      memory_free_ = now + state_.setup.memory_interval * groups;
+    } else {
+      if ((units_.FreeClasses(now) >> static_cast<int>(how.unit) & 1) == 0) continue;
+      const uint32_t hw_warp =
+          next.lanes.thread[std::countr_zero(lanes)] / static_cast<uint32_t>(sm_.context.warp_size);
+      const Cycle start = units_.Issue(how.unit, how.interval * groups, hw_warp, state_.setup.table.sources(how), now);
+      result = start + how.before_last * groups + how.latency;
+    }
+    const RendezvousUnit::Group group = sm_.rendezvous.Issue(port, result);
+    NoteIssue(port, group.slot, now);
+    state_.ports.issued_mask |= 1u << port;
+    sm_.issues.CountGroup(port, group.slot, group.at.pc(), group.lanes);
+    if (memory) sm_.rendezvous.SubmitNext(now);
+  }
 }
 
 void IssueStage::IssueCollective(SlotId slot) {

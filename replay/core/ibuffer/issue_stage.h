@@ -30,6 +30,8 @@ class IssueStage {
   void Select(Cycle now) {
     state_.ports.issued.fill(kNoSlot);
     state_.ports.issued_mask = 0;
+    if (sm_.rendezvous.any_ready()) [[unlikely]]
+      IssueGroups(now);
     if (state_.issue_status.ready_ports() != 0) SelectReady(now);
   }
   // The next cycle after `now` in which a warp that is ready now could issue, as far as the units decide; kNever if
@@ -43,7 +45,7 @@ class IssueStage {
   // --- parts of an issue, for the fast path, too
   ExecutionUnits& units() { return units_; }
   // Of lanes that an instruction of the slot is issued in.
-  uint32_t LaneGroups(SlotId slot) const;
+  uint32_t LaneGroups(SlotId slot) const { return LaneGroupsOf(sm_.table().lanes[slot].mask); }
   // Holds the port as long as the policy says.
   void TakePenalty(int port, SlotId slot, Cycle now) {
     const int penalty = sm_.policy->IssuePenalty(slot, sm_.table());
@@ -71,6 +73,11 @@ class IssueStage {
   [[gnu::always_inline]] inline void IssueRegular(int port, SlotId slot, WarpEntry& warp, const IssueStep& step,
                                                   Cycle now);
   void IssueInserted(int port, SlotId slot, Cycle now);
+  // Threads that have come together for a matrix instruction go before the warps of their port.
+  void IssueGroups(Cycle now);
+  // The slot waits for others at its matrix instruction.
+  void MeetOthers(int port, SlotId slot);
+  uint32_t LaneGroupsOf(LaneMask lanes) const;
   // An asynchronous instruction, or an arrival at a barrier at which the slot does not wait, takes effect.
   void IssueCollective(SlotId slot);
   // The instruction gets a number in flight, and goes to the memory or has its result in cycle `result`.

@@ -30,7 +30,7 @@ SinglePipelineCore::SinglePipelineCore(const LaunchContext& context, uint32_t sm
 void SinglePipelineCore::Classify(int port, uint64_t count) {
   sm_.issues.counters().scheduler_cycles += count;
   PortLoss loss = PortLoss::kIdle;
-  if (sm_.formation.AnyOffered(port)) {
+  if (sm_.formation.AnyOffered(port) || sm_.rendezvous.AnyReady(port)) {
     sm_.issues.counters().stall += count;
     loss = PortLoss::kStall;
   } else if (AllWaitForMemory()) {
@@ -80,6 +80,7 @@ void SinglePipelineCore::RunCycle(Cycle now) {
     pipeline_->Advance(now);
   }
   if (sm_.async.used()) RunAsync(now);
+  if (sm_.rendezvous.used()) RunRendezvous(now);
   RunBarriersAndTimers(now);
   if (resident() > 0) {
     if (sm_.context.issue_cycles == 1 || now % static_cast<Cycle>(sm_.context.issue_cycles) == 0) Select(now);
@@ -98,7 +99,9 @@ Cycle SinglePipelineCore::NextWake(Cycle now) const {
       std::min({sm_.write_back.Next(), std::max(next, sm_.formation.next_timer()), sm_.memory.memory().NextWake(now)});
   if (pipeline_ != nullptr) wake = std::min(wake, pipeline_->NextWake(now));
   if (sm_.async.used()) wake = std::min(wake, sm_.async.NextWake(now));
+  if (sm_.rendezvous.used()) wake = std::min(wake, sm_.rendezvous.NextWake(now));
   for (int port = 0; port < sm_.context.ports; ++port) {
+    if (sm_.rendezvous.AnyReady(port)) wake = std::min(wake, NextDecision(std::max(next, port_free_[port])));
     if (!sm_.formation.AnyOffered(port) || (pipeline_ != nullptr && !pipeline_->HasRoom(port))) continue;
     wake = std::min(wake, NextDecision(std::max(next, port_free_[port])));
   }
@@ -112,12 +115,16 @@ void SinglePipelineCore::LanesDone(AccessId access, LaneMask lanes, Cycle at, bo
     sm_.async.LanesDone(access, lanes, at);
     return;
   }
+  if (RendezvousUnit::Owns(access)) {
+    sm_.rendezvous.LanesDone(access, lanes, at);
+    return;
+  }
   if (pipeline_ != nullptr && pipeline_->ArriveInStage(access, lanes, at, returned, sm_.run.now)) return;
   sm_.write_back.Add(at, {access, Completion::kLanes, lanes});
 }
 
 void SinglePipelineCore::WaitsOffCore(AccessId access) {
-  if (AsyncUnit::Owns(access)) return;
+  if (AsyncUnit::Owns(access) || RendezvousUnit::Owns(access)) return;
   const auto start = [this](SlotId slot) {
     InFlightInstruction& state = in_flight_[slot];
     if (state.off_core) return;
@@ -248,6 +255,11 @@ bool SinglePipelineCore::ProcessLanes(SlotId slot, LaneMask lanes) {
   }
   if (state.at_barrier) {
     if (sm_.barriers.IsOpenFor(slot)) return resolve_.ResumeFromBarrier(slot);
+    sm_.formation.WaitAtBarrier(slot);
+    return true;
+  }
+  if (state.meets) {
+    if (sm_.rendezvous.IsOver(slot)) return resolve_.ResumeFromBarrier(slot);
     sm_.formation.WaitAtBarrier(slot);
     return true;
   }

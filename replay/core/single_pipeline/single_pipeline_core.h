@@ -34,7 +34,12 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
   // MemoryClient. With fixed latencies the number of an access is that of its slot, else the pipeline's.
   void LanesDone(AccessId access, LaneMask lanes, Cycle at, bool returned) override;
   void StoreAcknowledged(AccessId access, Cycle at) override {
-    if (pipeline_ == nullptr || AsyncUnit::Owns(access)) return;
+    if (AsyncUnit::Owns(access)) return;
+    if (RendezvousUnit::Owns(access)) {
+      sm_.rendezvous.StoreAcknowledged(access, at);
+      return;
+    }
+    if (pipeline_ == nullptr) return;
     sm_.write_back.Add(at, {access, Completion::kAcknowledged, 0});
   }
   void WaitsOffCore(AccessId access) override;
@@ -46,6 +51,7 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
     LaneMask outstanding = 0;  // lanes whose results are not there yet
     bool at_barrier = false;   // the instruction is a barrier
     bool inserted = false;
+    bool meets = false;     // an arrival at a matrix instruction that has to wait for others
     bool memory = false;    // counts for W0.Mem
     bool off_core = false;  // LongLatencyStarted was called
   };
@@ -80,7 +86,7 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
 
   // --- single_pipeline_memory.cc: the core's side of the pipeline
   const Step* AccessOf(SlotId slot) const override;
-  LaneMask LanesOf(SlotId slot) const override { return table().lanes[slot].mask; }
+  LaneMask LanesOf(SlotId slot) const override { return in_flight_[slot].outstanding; }
   void SubmitAccess(AccessId id, const SinglePipeline::Access& access, Cycle now) override;
   void WriteBack(SlotId slot, LaneMask lanes) override;
   bool write_back_blocked() const override { return resolve_.waits(); }
@@ -92,6 +98,8 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
   void Acknowledge(AccessId id);
   // Asynchronous copies; warps that waited for them go on.
   void RunAsync(Cycle now);
+  // Matrix instructions of threads that had to meet; their warps go on.
+  void RunRendezvous(Cycle now);
   // Whether the slot's instruction is a wait for copies or a transaction barrier that is not over.
   bool AsyncWaits(SlotId slot) const {
     const bool async = !in_flight_[slot].inserted && sm_.steps[table().position[slot].pc()].kind == Step::kAsync;
@@ -105,6 +113,8 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
   // Number of slots issued: 0 if the port's scheduler cycle was lost.
   int IssueOne(int port, Cycle now);
   int IssueSeveral(int port, Cycle now);
+  // Threads that have come together for a matrix instruction go before the warps of their port.
+  void IssueGroup(int port, Cycle now);
   // The results of these slots, which take the same time, come as one completion.
   void CloseIssue(std::span<const SlotId> slots, Cycle now);
   bool Enter(int port, SlotId slot, Cycle now);

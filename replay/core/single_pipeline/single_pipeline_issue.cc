@@ -20,7 +20,12 @@ void SinglePipelineCore::Select(Cycle now) {
   sm_.issues.counters().scheduler_cycles += sm_.context.ports;
   undecided_.clear();
   for (int port = 0; port < sm_.context.ports; ++port) {
-    if (!sm_.formation.AnyOffered(port)) {
+    if (sm_.rendezvous.AnyReady(port) && now >= port_free_[port]) {
+      IssueGroup(port, now);
+      ++sm_.issues.counters().issued;
+      continue;
+    }
+    if (!sm_.formation.AnyOffered(port) && !sm_.rendezvous.AnyReady(port)) {
       undecided_.push_back(static_cast<uint8_t>(port));
       continue;
     }
@@ -72,7 +77,7 @@ int SinglePipelineCore::IssueOne(int port, Cycle now) {
   HoldPort(port, now, penalty);
   if (pipeline_ != nullptr) pipeline_->Issue(port, chosen, now, static_cast<Cycle>(penalty));
   const auto threads = static_cast<uint32_t>(table().thread_count(slot));
-  sm_.issues.Count(port, chosen, threads, in_flight_[slot].inserted);
+  sm_.issues.Count(port, chosen, threads, in_flight_[slot].inserted || in_flight_[slot].meets);
   return 1;
 }
 
@@ -95,6 +100,7 @@ int SinglePipelineCore::IssueSeveral(int port, Cycle now) {
   size_t issued = 0;   // of these, what formation and scheduler know of
   size_t entered = 0;  // of these, what comes before those whose results are to come together
   bool first_inserted = false;
+  bool first_meets = false;             // they arrive at matrix instructions, which is counted apart, too
   std::array<SlotId, kMaxLanes> order;  // that the scheduler has told in advance: from `next` to `known`
   size_t next = 0;
   size_t known = 0;
@@ -127,7 +133,7 @@ int SinglePipelineCore::IssueSeveral(int port, Cycle now) {
       known = std::min(wanted.size(), scheduler.PickInOrder(candidates_, wanted));
       ordered = known != 0;
       // Nearly always they are all alike: plain instructions, which nobody has to be asked about.
-      for (; plainly && !first_inserted && next != known; ++next) {
+      for (; plainly && !first_inserted && !first_meets && next != known; ++next) {
         const SlotId slot = order[next];
         if (slot >= kMaxSlots || !candidates_.Contains(slot)) break;
         const int threads = std::popcount(lanes[slot].mask);
@@ -150,7 +156,9 @@ int SinglePipelineCore::IssueSeveral(int port, Cycle now) {
     const int threads = std::popcount(lanes[slot].mask);
     if (threads > room) continue;
     const bool inserted = sm_.formation.inserted(slot) != 0;
+    const bool meets = !inserted && sm_.steps[entries[slot].position.pc()].meets && sm_.MustMeet(slot);
     if (count != 0) {
+      if (meets != first_meets) continue;
       // Inserted instructions are not shared with traced ones: they are counted apart.
       if (inserted || first_inserted) continue;
       if (restricts && !sm_.policy->MayIssueWith(std::span(chosen).first(count), slot, table())) continue;
@@ -170,7 +178,10 @@ int SinglePipelineCore::IssueSeveral(int port, Cycle now) {
       CloseIssue(std::span(chosen).first(count).subspan(entered), now);  // results of one cycle come in this order
       entered = count;
       if (!Enter(port, slot, now)) continue;
-      if (count == 0) first_inserted = inserted;
+      if (count == 0) {
+        first_inserted = inserted;
+        first_meets = meets;
+      }
       chosen[count++] = slot;
       issued = entered = count;
     }
@@ -181,12 +192,18 @@ int SinglePipelineCore::IssueSeveral(int port, Cycle now) {
   const std::span<const SlotId> slots = std::span(chosen).first(count);
   CloseIssue(slots.subspan(entered), now);
   if (slots.empty()) return 0;
-  sm_.policy->IssuedTogether(slots, table());
+  if (!first_meets) sm_.policy->IssuedTogether(slots, table());
   HoldPort(port, now, penalty);
   if (pipeline_ != nullptr) pipeline_->Issue(port, slots, now, static_cast<Cycle>(penalty));
   const auto threads = static_cast<uint32_t>(sm_.context.warp_size - room);
-  sm_.issues.Count(port, slots, threads, in_flight_[slots.front()].inserted);
+  sm_.issues.Count(port, slots, threads, first_inserted || first_meets);
   return static_cast<int>(count);
+}
+
+void SinglePipelineCore::IssueGroup(int port, Cycle now) {
+  HoldPort(port, now, 0);
+  const RendezvousUnit::Group group = sm_.rendezvous.Issue(port, now + sm_.context.pipeline_depth);
+  sm_.issues.CountGroup(port, group.slot, group.at.pc(), group.lanes);
 }
 
 void SinglePipelineCore::CloseIssue(std::span<const SlotId> slots, Cycle now) {
@@ -207,8 +224,8 @@ bool SinglePipelineCore::StartFixed(SlotId slot, const Step& step, Cycle now) {
   const Pc pc = table().position[slot].pc();
   const Completion done{slot, Completion::kLanes, lanes.mask};
   const uint32_t scripted =
-      !state.inserted && step.scripted ? ScriptedLatency(sm_.context, sm_.formation, lanes, pc) : 0;
-  if (state.inserted || step.kind != Step::kMemory) {
+      !state.inserted && !state.meets && step.scripted ? ScriptedLatency(sm_.context, sm_.formation, lanes, pc) : 0;
+  if (state.inserted || state.meets || step.kind != Step::kMemory) {
     sm_.write_back.Add(now + (scripted != 0 ? scripted : sm_.context.pipeline_depth), done);
     return true;
   }
@@ -217,7 +234,8 @@ bool SinglePipelineCore::StartFixed(SlotId slot, const Step& step, Cycle now) {
   if (addresses) sm_.cursors.PeekAddresses(lanes, pc, sm_.memory.addresses());
   if (scripted == 0) {
     if (!sm_.memory.memory().StageFree()) return false;
-    sm_.memory.Submit(slot, slot, pc, lanes.mask, lanes.thread, addresses, now);
+    state.outstanding = step.LanesThatAccess(lanes.mask);
+    sm_.memory.Submit(slot, slot, pc, state.outstanding, lanes.thread, addresses, now);
   } else {
     sm_.write_back.Add(now + scripted, done);
   }
@@ -229,8 +247,9 @@ bool SinglePipelineCore::StartFixed(SlotId slot, const Step& step, Cycle now) {
 
 void SinglePipelineCore::StartPipelined(SlotId slot, const Step& step) {
   InFlightInstruction& state = in_flight_[slot];
-  if (state.inserted || step.kind != Step::kMemory) return;
+  if (state.inserted || state.meets || step.kind != Step::kMemory) return;
   const Lanes& lanes = table().lanes[slot];
+  state.outstanding = step.LanesThatAccess(lanes.mask);
   const bool addresses = step.has_address && step.space == trace::v1::SPACE_GENERIC;
   if (addresses) sm_.cursors.PeekAddresses(lanes, table().position[slot].pc(), sm_.memory.addresses());
   state.memory = sm_.memory.ReachesBeyondShared(step, lanes.mask, addresses);
@@ -246,12 +265,12 @@ bool SinglePipelineCore::Enter(int port, SlotId slot, Cycle now) {
   state = InFlightInstruction();
   state.outstanding = lanes.mask;
   state.inserted = sm_.formation.inserted(slot) != 0;
+  state.meets = step.meets && !state.inserted && sm_.MustMeet(slot);
   if (pipeline_ != nullptr) {
     StartPipelined(slot, step);
   } else if (!StartFixed(slot, step, now)) {
     return false;
   }
-  if (step.meets && !state.inserted) sm_.CheckTogether(slot);
   sm_.formation.Issue(slot);
   sm_.notifier.scheduler(port).Issued(slot);
   if (step.kind == Step::kBarrier && !state.inserted) {
@@ -259,6 +278,8 @@ bool SinglePipelineCore::Enter(int port, SlotId slot, Cycle now) {
     resolve_.ArriveAtBarrier(slot);
   } else if (step.kind == Step::kAsync && !state.inserted) {
     sm_.IssueAsync(slot);
+  } else if (state.meets) {
+    sm_.ArriveAtRendezvous(slot);
   }
   return true;
 }

@@ -9,7 +9,8 @@ namespace heddle::replay {
 
 const Step* SinglePipelineCore::AccessOf(SlotId slot) const {
   const Step& step = sm_.steps[table().position[slot].pc()];
-  return in_flight_[slot].inserted || step.kind != Step::kMemory ? nullptr : &step;
+  const InFlightInstruction& state = in_flight_[slot];
+  return state.inserted || state.meets || step.kind != Step::kMemory ? nullptr : &step;
 }
 
 void SinglePipelineCore::SubmitAccess(AccessId id, const SinglePipeline::Access& access, Cycle now) {
@@ -52,6 +53,17 @@ void SinglePipelineCore::RunAsync(Cycle now) {
     if (sm_.blocks[block].exited) RetireBlock(block);
   }
   for (const SlotId slot : sm_.async.released()) WriteBack(slot, 0);
+}
+
+// --- threads that meet
+
+void SinglePipelineCore::RunRendezvous(Cycle now) {
+  sm_.rendezvous.RunCycle(now);
+  for (const SlotId slot : sm_.rendezvous.released()) {
+    sm_.run.last_progress = now;
+    // Else its arrival is still on its way through the pipeline.
+    if (table().state[slot] == SlotState::kBarrier) WriteBack(slot, 0);
+  }
 }
 
 // --- fences

@@ -431,43 +431,6 @@ TEST(TransactionBarrier, WhoDropsOutIsNotExpectedInLaterPhases) {
 
 // --- what is refused
 
-TEST(Collectives, MatricesNeedTheirWarpTogether) {
-  KernelProgram program = Straight(1);
-  MakeProduct(*program.mutable_instruction(0));
-  const auto trace = MakeTrace(program, 1, std::vector<ThreadTrace>(32));
-  EXPECT_THAT(std::string(RunTrace(*trace).status.message()), HasSubstr("the machine's warps have 4"));
-  RunOptions options;
-  options.machine.mutable_core()->set_warp_size(32);
-  options.machine.mutable_core()->set_simd_width(32);
-  options.machine.mutable_core()->set_max_threads(256);
-  EXPECT_TRUE(RunTrace(*trace, options).status.ok());
-  options.divergence = "dwf";
-  EXPECT_THAT(std::string(RunTrace(*trace, options).status.message()), HasSubstr("the policy regroups them"));
-}
-
-// Half of a warp branches away, and comes back behind the product.
-TEST(Collectives, AProductOfHalfAWarpEndsTheRun) {
-  KernelProgram program = ProgramBuilder("half")
-                              .Block("head")
-                              .Branch("product", "join")
-                              .Block("product")
-                              .Alu()
-                              .Jump("join")
-                              .Block("join")
-                              .Exit()
-                              .Build();
-  MakeProduct(*program.mutable_instruction(1));
-  std::vector<ThreadTrace> threads(16, Thread({0}));
-  threads.resize(32, Thread({1}));
-  for (RunOptions options : {RunOptions(), Small()}) {
-    options.machine.mutable_core()->set_warp_size(32);
-    options.machine.mutable_core()->set_simd_width(32);
-    options.machine.mutable_core()->set_max_threads(256);
-    const std::string message(RunTrace(*MakeTrace(program, 1, threads), options).status.message());
-    EXPECT_THAT(message, HasSubstr("PC 8 is issued by 16 of the 32 threads"));
-  }
-}
-
 // Of m16n16k16, m16n8k16 is half: 32 cycles of 64 until the next product and the result.
 TEST(Collectives, AProductTakesItsShareOfTheTensorUnit) {
   KernelProgram program = Straight(3);

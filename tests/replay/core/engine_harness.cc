@@ -87,6 +87,7 @@ Outcome RunTrace(const trace::TraceReader& trace, const RunOptions& options) {
   ReplayOptions replay;
   replay.machine = options.machine;
   replay.force_tick = options.force_tick;
+  replay.force_regrouping = options.force_regrouping;
   replay.cache_bytes = options.cache_bytes;
   replay.max_cycles = options.max_cycles;
   replay.metrics = options.metrics;

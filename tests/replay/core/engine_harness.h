@@ -49,6 +49,7 @@ struct RunOptions {
   std::string fetch = "round_robin";
   std::string dispatch = "thread_blocks";
   bool force_tick = false;
+  bool force_regrouping = false;
   uint64_t cache_bytes = 256u << 20;
   uint64_t max_cycles = 0;
   MetricOptions metrics{};

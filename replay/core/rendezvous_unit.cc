@@ -1,0 +1,179 @@
+#include "replay/core/rendezvous_unit.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "replay/seams/lane_mask.h"
+
+namespace heddle::replay {
+
+RendezvousUnit::RendezvousUnit(const LaunchContext& context, const Formation& formation, ThreadCursors& cursors,
+                               MemoryPort& memory, SmRunState& run)
+    : context_(context),
+      formation_(formation),
+      cursors_(cursors),
+      memory_(memory),
+      run_(run),
+      warps_per_block_((context.threads_per_block + kMembers - 1) / kMembers) {
+  if (!context.has_matrices || context.force_regrouping) return;
+  members_.resize(static_cast<size_t>(context.capacity) * warps_per_block_);
+  for (int block = 0; block < context.capacity; ++block) Forget(static_cast<BlockId>(block));
+  threads_left_.resize(formation.table().state.size());
+  ready_.resize(static_cast<size_t>(context.ports));
+}
+
+// --- arrivals
+
+void RendezvousUnit::Forget(BlockId block) {
+  if (!used()) return;
+  for (uint32_t warp = 0; warp < warps_per_block_; ++warp) {
+    Members& members = members_[block * warps_per_block_ + warp];
+    members.live = std::min(kMembers, context_.threads_per_block - warp * kMembers);
+    members.here.mask = 0;
+  }
+}
+
+bool RendezvousUnit::IsWhole(SlotId slot) const {
+  const Lanes& lanes = formation_.table().lanes[slot];
+  const size_t warp = WarpOf(lanes.thread[std::countr_zero(lanes.mask)]);
+  if (static_cast<uint32_t>(std::popcount(lanes.mask)) != members_[warp].live) return false;
+  bool whole = true;
+  ForEachLane(lanes.mask, [&](int lane) {
+    const ThreadId thread = lanes.thread[lane];
+    whole &= WarpOf(thread) == warp && thread % context_.warp_size == lane;
+  });
+  return whole;
+}
+
+void RendezvousUnit::Arrive(SlotId slot) {
+  const Position at = formation_.table().position[slot];
+  const Lanes& lanes = formation_.table().lanes[slot];
+  ++arrivals_;
+  threads_left_[slot] = static_cast<uint8_t>(std::popcount(lanes.mask));
+  ForEachLane(lanes.mask, [&](int lane) {
+    const ThreadId thread = lanes.thread[lane];
+    Members& members = members_[WarpOf(thread)];
+    if (members.here.mask == 0) members.at = at;
+    if (members.at != at) {
+      run_.Fail(absl::FailedPreconditionError(
+          absl::StrCat("threads of one warp wait for one another at the matrix instructions at PC ",
+                       uint64_t{members.at.pc()} * 8, " and at PC ", uint64_t{at.pc()} * 8, ", in cycle ", run_.now,
+                       "; no device could run it so. --force-regrouping replays it all the same")));
+      return;
+    }
+    const uint32_t member = formation_.index_in_block(thread) % kMembers;
+    members.here.mask |= LaneMask{1} << member;
+    members.here.thread[member] = thread;
+    members.last = slot;
+  });
+  // Only now: a group knows the slot that came last.
+  ForEachLane(lanes.mask, [&](int lane) { MakeReadyIfComplete(members_[WarpOf(lanes.thread[lane])]); });
+}
+
+void RendezvousUnit::Exit(ThreadId thread) {
+  Members& members = members_[WarpOf(thread)];
+  --members.live;
+  MakeReadyIfComplete(members);
+}
+
+void RendezvousUnit::MakeReadyIfComplete(Members& members) {
+  const auto here = static_cast<uint32_t>(std::popcount(members.here.mask));
+  if (here == 0 || here != members.live) return;
+  ready_[formation_.table().port[members.last]].push_back({members.at, members.here, members.last});
+  ++ready_count_;
+  members.here.mask = 0;
+}
+
+// --- groups
+
+RendezvousUnit::Group RendezvousUnit::Issue(int port, Cycle result) {
+  std::deque<Group>& ready = ready_[static_cast<size_t>(port)];
+  if (free_.empty()) {
+    free_.push_back(static_cast<uint32_t>(places_.size()));
+    places_.emplace_back();
+  }
+  const uint32_t number = free_.back();
+  free_.pop_back();
+  Place& place = places_[number];
+  place = Place();
+  place.group = ready.front();
+  ready.pop_front();
+  --ready_count_;
+  ++issued_;
+  if (context_.steps[place.group.at.pc()].kind == Step::kMemory) {
+    queued_.push_back(number);
+  } else {
+    place.last = result;
+    ending_.push_back(number);
+  }
+  return place.group;
+}
+
+void RendezvousUnit::SubmitNext(Cycle now) {
+  const uint32_t number = queued_.front();
+  queued_.pop_front();
+  Place& place = places_[number];
+  const Group& group = place.group;
+  const Pc pc = group.at.pc();
+  const Step& step = context_.steps[pc];
+  const bool generic = step.space == trace::v1::SPACE_GENERIC;
+  const bool addresses = step.has_address && (generic || memory_.memory().needs_addresses());
+  if (addresses) {
+    cursors_.TakeAddresses(group.lanes, pc, memory_.addresses());
+  } else if (step.has_address) {
+    cursors_.SkipAddresses(group.lanes);
+  }
+  place.outstanding = step.LanesThatAccess(group.lanes.mask);
+  place.unacknowledged = step.op == trace::v1::OP_STORE;
+  memory_.Submit(kFirstAccess + number, group.slot, pc, place.outstanding, group.lanes.thread, addresses, now);
+}
+
+void RendezvousUnit::LanesDone(AccessId access, LaneMask lanes, Cycle at) {
+  Place& place = places_[access - kFirstAccess];
+  place.outstanding &= ~lanes;
+  place.last = std::max(place.last, at);
+  EndIfDone(access - kFirstAccess);
+}
+
+void RendezvousUnit::StoreAcknowledged(AccessId access, Cycle at) {
+  Place& place = places_[access - kFirstAccess];
+  place.unacknowledged = false;
+  place.last = std::max(place.last, at);
+  EndIfDone(access - kFirstAccess);
+}
+
+void RendezvousUnit::EndIfDone(uint32_t number) {
+  if (places_[number].outstanding == 0 && !places_[number].unacknowledged) ending_.push_back(number);
+}
+
+void RendezvousUnit::Release(const Group& group) {
+  ForEachLane(group.lanes.mask, [&](int lane) {
+    const SlotId slot = formation_.slot_of(group.lanes.thread[lane]);
+    if (--threads_left_[slot] == 0) released_.push_back(slot);
+  });
+}
+
+// --- a cycle
+
+void RendezvousUnit::RunCycle(Cycle now) {
+  released_.clear();
+  std::erase_if(ending_, [&](uint32_t number) {
+    if (places_[number].last > now) return false;
+    Release(places_[number].group);
+    free_.push_back(number);
+    return true;
+  });
+  std::sort(released_.begin(), released_.end());
+  if (!queued_.empty() && memory_.memory().StageFree()) SubmitNext(now);
+}
+
+Cycle RendezvousUnit::NextWake(Cycle now) const {
+  if (!queued_.empty()) return now + 1;
+  Cycle wake = kNever;
+  for (const uint32_t number : ending_) wake = std::min(wake, std::max(now + 1, places_[number].last));
+  return wake;
+}
+
+}  // namespace heddle::replay
