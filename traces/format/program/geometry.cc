@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "traces/format/limits.h"
+#include "traces/format/program/clusters.h"
 
 namespace heddle::trace {
 namespace {
@@ -26,7 +27,6 @@ absl::StatusOr<Geometry> GeometryOf(const v1::Launch& launch) {
         absl::StrCat("launch ", launch.id(), ": a block must have between 1 and ", kMaxThreadsPerBlock, " threads"));
   }
   if (!launch.has_cluster()) return geometry;
-  constexpr uint64_t kMostClusterBlocks = 16;
   const v1::Dim3& cluster = launch.cluster();
   const uint64_t blocks = Volume(cluster);
   if (blocks == 0 || blocks > kMostClusterBlocks || launch.grid().x() % cluster.x() != 0 ||

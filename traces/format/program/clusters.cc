@@ -1,0 +1,62 @@
+#include "traces/format/program/clusters.h"
+
+#include <algorithm>
+
+namespace heddle::trace {
+namespace {
+
+Clusters::Extent ExtentOf(const v1::Dim3& dim) { return {dim.x(), dim.y(), dim.z()}; }
+
+// Where in a box a number stands that counts x first, and the number of such a place.
+std::array<uint64_t, 3> PlaceOf(uint64_t number, const Clusters::Extent& box) {
+  return {number % box[0], number / box[0] % box[1], number / box[0] / box[1]};
+}
+
+uint64_t NumberOf(const std::array<uint64_t, 3>& place, const Clusters::Extent& box) {
+  return place[0] + box[0] * (place[1] + box[1] * place[2]);
+}
+
+}  // namespace
+
+Clusters::Clusters(const Extent& grid, const Extent& cluster) : grid_(grid), extent_(cluster) {
+  for (size_t i = 0; i < 3; ++i) clusters_[i] = grid[i] / cluster[i];
+  blocks_ = cluster[0] * cluster[1] * cluster[2];
+}
+
+Clusters::Clusters(const v1::Launch& launch)
+    : Clusters(ExtentOf(launch.grid()), launch.has_cluster() ? ExtentOf(launch.cluster()) : Extent{1, 1, 1}) {}
+
+uint64_t Clusters::ClusterOf(uint64_t block) const {
+  std::array<uint64_t, 3> place = PlaceOf(block, grid_);
+  for (size_t i = 0; i < 3; ++i) place[i] /= extent_[i];
+  return NumberOf(place, clusters_);
+}
+
+uint32_t Clusters::RankOf(uint64_t block) const {
+  std::array<uint64_t, 3> place = PlaceOf(block, grid_);
+  for (size_t i = 0; i < 3; ++i) place[i] %= extent_[i];
+  return static_cast<uint32_t>(NumberOf(place, extent_));
+}
+
+uint64_t Clusters::BlockOf(uint64_t cluster, uint32_t rank) const {
+  std::array<uint64_t, 3> place = PlaceOf(cluster, clusters_);
+  const std::array<uint64_t, 3> within = PlaceOf(rank, extent_);
+  for (size_t i = 0; i < 3; ++i) place[i] = place[i] * extent_[i] + within[i];
+  return NumberOf(place, grid_);
+}
+
+SharedWindows::SharedWindows(const v1::FileHeader& header) {
+  for (const v1::AddressWindow& window : header.window()) {
+    if (window.space() == v1::SPACE_SHARED) {
+      own_base_ = window.base();
+      own_bytes_ = window.bytes();
+    } else if (window.space() == v1::SPACE_CLUSTER_SHARED) {
+      cluster_base_ = window.base();
+      cluster_bytes_ = window.bytes();
+    }
+  }
+  // Without the size of a share the other window means nothing.
+  cluster_bytes_ = std::min(cluster_bytes_, own_bytes_ * kMostClusterBlocks);
+}
+
+}  // namespace heddle::trace
