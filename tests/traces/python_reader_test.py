@@ -395,6 +395,15 @@ def collective_rules(directory):
         assert subprocess.run([dump_paths, path], capture_output=True).returncode == 1, kind
 
 
+def clusters_are_numbered():
+    """As Clusters.OfSeveralDimensionsLieApartInTheGrid of clusters_test.cc has them."""
+    launch = trace_pb2.Launch(grid=trace_pb2.Dim3(x=4, y=6, z=2), cluster=trace_pb2.Dim3(x=2, y=3, z=1))
+    assert trace.cluster_and_rank(launch, 3 + 4 * (4 + 6)) == (1 + 2 * (1 + 2), 1 + 2)
+    assert len({trace.cluster_and_rank(launch, block) for block in range(48)}) == 48
+    launch.ClearField("cluster")
+    assert trace.cluster_and_rank(launch, 47) == (47, 0)
+
+
 def decode_on_the_command_line(path):
     zstd = shutil.which("zstd")
     if zstd is None:
@@ -441,6 +450,7 @@ with tempfile.TemporaryDirectory() as folder:
     hostile(folder)
     whose_code(folder)
     collective_rules(folder)
+    clusters_are_numbered()
     changed_records(folder, int(os.environ.get("HEDDLE_PYTHON_MUTATIONS", "600")))
     decode_on_the_command_line(last)
 print("ok")

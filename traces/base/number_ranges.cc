@@ -8,6 +8,17 @@
 
 namespace heddle {
 
+NumberRanges::NumberRanges(std::span<const uint64_t> numbers) {
+  ranges_.clear();
+  for (const uint64_t number : numbers) {
+    if (!ranges_.empty() && ranges_.back().second + 1 == number) {
+      ranges_.back().second = number;
+    } else {
+      ranges_.emplace_back(number, number);
+    }
+  }
+}
+
 absl::StatusOr<NumberRanges> NumberRanges::Parse(absl::string_view text, absl::string_view what) {
   NumberRanges out;
   out.ranges_.clear();

@@ -3,6 +3,7 @@
 #define HEDDLE_TRACES_BASE_NUMBER_RANGES_H_
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -15,13 +16,17 @@ namespace heddle {
 class NumberRanges {
  public:
   NumberRanges() = default;
+  // These, ascending.
+  explicit NumberRanges(std::span<const uint64_t> numbers);
 
   // Reads "3", "0-7", "8-" (8 and all above) and lists of these. Refuses an empty text or piece, anything that is no
   // number, and reversed ranges; the message begins with `what`, such as "--blocks".
   static absl::StatusOr<NumberRanges> Parse(absl::string_view text, absl::string_view what);
 
   // All numbers.
-  bool everything() const { return ranges_.front() == std::pair<uint64_t, uint64_t>(0, ~uint64_t{0}); }
+  bool everything() const {
+    return !ranges_.empty() && ranges_.front() == std::pair<uint64_t, uint64_t>(0, ~uint64_t{0});
+  }
   bool Holds(uint64_t number) const { return CountWithin(number, number) == 1; }
   // How many numbers of first to last, both included, are in the set. `last - first` must be below 2^64 - 1.
   uint64_t CountWithin(uint64_t first, uint64_t last) const;

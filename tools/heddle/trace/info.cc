@@ -175,6 +175,13 @@ std::string Kernels(const std::vector<KernelSum>& kernels) {
   return absl::StrCat("\nKernels\n", table.Text(2));
 }
 
+// The grid of a launch, and its clusters.
+std::string GridText(const trace::v1::Launch& shape) {
+  std::string text = Extent(shape.grid());
+  if (shape.has_cluster()) absl::StrAppend(&text, " in clusters of ", Extent(shape.cluster()));
+  return text;
+}
+
 std::string Launches(const TraceReader& reader, const TraceInfo& info) {
   Table table({{"launch"},
                {"kernel", kLeft},
@@ -189,12 +196,12 @@ std::string Launches(const TraceReader& reader, const TraceInfo& info) {
     const LaunchInfo& launch = info.launches[i];
     const trace::v1::Launch& shape = reader.launches()[i].launch;
     if (launch.recorded) {
-      table.AddRow({absl::StrCat(launch.id), trace::ShortKernelName(launch.kernel), Extent(shape.grid()),
+      table.AddRow({absl::StrCat(launch.id), trace::ShortKernelName(launch.kernel), GridText(shape),
                     Extent(shape.block()), launch.blocks == launch.grid_blocks ? "all" : WithThousands(launch.blocks),
                     WithThousands(launch.thread_instructions), WithThousands(launch.accesses),
                     WithThousands(launch.frame_bytes), PerInstruction(launch.frame_bytes, launch.thread_instructions)});
     } else {
-      table.AddRow({absl::StrCat(launch.id), trace::ShortKernelName(launch.kernel), Extent(shape.grid()),
+      table.AddRow({absl::StrCat(launch.id), trace::ShortKernelName(launch.kernel), GridText(shape),
                     Extent(shape.block()), "not recorded", "-", "-", "-", "-"});
     }
   }

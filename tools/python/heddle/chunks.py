@@ -81,6 +81,18 @@ def threads_per_block(launch):
     return launch.block.x * launch.block.y * launch.block.z
 
 
+def cluster_and_rank(launch, block):
+    """The cluster that a thread block of the grid belongs to, and its rank there. Without clusters every block is one."""
+    grid = (launch.grid.x, launch.grid.y, launch.grid.z)
+    size = (launch.cluster.x, launch.cluster.y, launch.cluster.z) if launch.HasField("cluster") else (1, 1, 1)
+    place = (block % grid[0], block // grid[0] % grid[1], block // grid[0] // grid[1])
+    clusters = [blocks // of_cluster for blocks, of_cluster in zip(grid, size)]
+    x, y, z = (at // of_cluster for at, of_cluster in zip(place, size))
+    within = [at % of_cluster for at, of_cluster in zip(place, size)]
+    cluster = x + clusters[0] * (y + clusters[1] * z)
+    return cluster, within[0] + size[0] * (within[1] + size[1] * within[2])
+
+
 def accesses_of_blocks(program):
     """Per basic block, the instructions that have an address column (section 2 of docs/reference/format.md); one with
     several columns comes once for each."""

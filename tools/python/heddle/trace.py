@@ -16,12 +16,12 @@ Run as a program it prints every thread's path: python3 -m heddle.trace [--addre
 """
 import sys
 
-from heddle.chunks import Chunk, accesses_of_blocks, threads_per_block
+from heddle.chunks import Chunk, accesses_of_blocks, cluster_and_rank, threads_per_block
 from heddle.container import Trace
 from heddle.rules import TraceError
 from heddle.writers import last_writers
 
-__all__ = ["Chunk", "Trace", "TraceError", "accesses_of_blocks", "last_writers", "threads_per_block"]
+__all__ = ["Chunk", "Trace", "TraceError", "accesses_of_blocks", "cluster_and_rank", "last_writers", "threads_per_block"]
 
 
 def printable(text):

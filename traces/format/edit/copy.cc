@@ -8,7 +8,9 @@
 #include "traces/base/status_macros.h"
 #include "traces/format/container/container_writer.h"
 #include "traces/format/edit/block_slices.h"
+#include "traces/format/program/clusters.h"
 #include "traces/format/program/kernel_name.h"
+#include "traces/format/read/recorded_clusters.h"
 
 namespace heddle::trace {
 namespace {
@@ -59,6 +61,21 @@ absl::StatusOr<uint64_t> CountSelected(const TraceReader& reader, const LaunchVi
     count += more;
   }
   return count;
+}
+
+// The selected blocks of a launch, and the others of their clusters, of which a launch has all or none.
+absl::StatusOr<NumberRanges> WholeClusters(const TraceReader& reader, const LaunchView& launch,
+                                           const NumberRanges& blocks) {
+  const Clusters clusters(launch.launch);
+  if (blocks.everything() || !clusters.have_several_blocks()) return blocks;
+  HEDDLE_ASSIGN_OR_RETURN(const std::vector<uint64_t> recorded, RecordedBlockNumbers(reader, launch));
+  std::set<uint64_t> whole;
+  for (const uint64_t block : recorded) {
+    if (!blocks.Holds(block)) continue;
+    const uint64_t cluster = clusters.ClusterOf(block);
+    for (uint32_t rank = 0; rank < clusters.blocks(); ++rank) whole.insert(clusters.BlockOf(cluster, rank));
+  }
+  return NumberRanges(std::vector<uint64_t>(whole.begin(), whole.end()));
 }
 
 // What to say about the blocks of a launch of which `count` are left.
@@ -144,7 +161,8 @@ absl::Status TraceCopier::AddOther(const v1::Record& record, const std::map<uint
 absl::Status TraceCopier::AddLaunch(const TraceReader& reader, const LaunchView& launch, const CopySelection& selection,
                                     std::span<const uint32_t> source_file, const ProgressCallback& progress,
                                     uint64_t total) {
-  HEDDLE_ASSIGN_OR_RETURN(uint64_t count, CountSelected(reader, launch, selection.blocks));
+  HEDDLE_ASSIGN_OR_RETURN(const NumberRanges selected, WholeClusters(reader, launch, selection.blocks));
+  HEDDLE_ASSIGN_OR_RETURN(uint64_t count, CountSelected(reader, launch, selected));
   if (launch.launch.recorded() && launch.totals.blocks() > 0 && count == 0) {
     return absl::InvalidArgumentError(
         absl::StrCat(reader.name(), ": launch ", launch.launch.id(), " (", BriefKernelName(launch.program->name()),
@@ -166,14 +184,14 @@ absl::Status TraceCopier::AddLaunch(const TraceReader& reader, const LaunchView&
     }
   }
   if (copy.recorded() && count != launch.totals.blocks()) {
-    *copy.mutable_selection() = SelectionOf(launch, selection.blocks, count);
+    *copy.mutable_selection() = SelectionOf(launch, selected, count);
   }
   HEDDLE_RETURN_IF_ERROR(writer_.BeginLaunch(std::move(copy)));
   ++launches_;
   if (!launch.launch.recorded()) return absl::OkStatus();
   for (const v1::ChunkReference& chunk : launch.chunks) {
     done_ += chunk.thread_instructions();
-    HEDDLE_ASSIGN_OR_RETURN(uint64_t blocks, CountSelected(reader, chunk, selection.blocks));
+    HEDDLE_ASSIGN_OR_RETURN(uint64_t blocks, CountSelected(reader, chunk, selected));
     if (blocks == 0) continue;
     absl::Status status;
     if (blocks == chunk.block_count() && !encode_anew_) {
@@ -184,12 +202,12 @@ absl::Status TraceCopier::AddLaunch(const TraceReader& reader, const LaunchView&
       if (status.ok()) status = reader.ReadChunk(chunk, decoded);
       if (status.ok()) status = writer_.AddChunk(std::move(encoded), chunk.last_block());
     } else {
-      status = CopyBlocks(reader, launch, chunk, selection.blocks);
+      status = CopyBlocks(reader, launch, chunk, selected);
     }
     if (!status.ok()) return status;
     if (progress) progress(done_, total);
   }
-  HEDDLE_RETURN_IF_ERROR(writer_.AddWaits(SelectWaits(launch, selection.blocks)));
+  HEDDLE_RETURN_IF_ERROR(writer_.AddWaits(SelectWaits(launch, selected)));
   return writer_.EndLaunch();
 }
 

@@ -36,7 +36,8 @@ absl::StatusOr<MergedHeader> MergeHeaders(std::span<const TraceReader* const> re
 // Which part of a trace is copied.
 struct CopySelection {
   std::vector<bool> launches;  // by number of the launch; empty = all
-  NumberRanges blocks;         // linear block indices, of every launch
+  // Linear block indices, of every launch. Of a cluster of which one is named, all blocks are taken.
+  NumberRanges blocks;
 };
 
 // Copies into an open writer, one trace after the other.

@@ -13,6 +13,20 @@ absl::Status Conflict(const TraceReader& one, const TraceReader& other, absl::st
                                                  " is \"", mine, "\" in the one and \"", theirs, "\" in the other"));
 }
 
+std::string Text(const v1::AddressWindow& window) {
+  return absl::StrCat(v1::MemorySpace_Name(window.space()), " 0x", absl::Hex(window.base()), "+0x",
+                      absl::Hex(window.bytes()));
+}
+
+// That of clusters, if the header has it.
+const v1::AddressWindow* ClusterWindow(const v1::FileHeader& header) {
+  const auto& windows = header.window();
+  const auto found = std::find_if(windows.begin(), windows.end(), [](const v1::AddressWindow& window) {
+    return window.space() == v1::SPACE_CLUSTER_SHARED;
+  });
+  return found == windows.end() ? nullptr : &*found;
+}
+
 absl::Status CheckAlike(const TraceReader& one, const TraceReader& other) {
   const v1::FileHeader& a = one.header();
   const v1::FileHeader& b = other.header();
@@ -30,8 +44,9 @@ absl::Status CheckAlike(const TraceReader& one, const TraceReader& other) {
   const auto windows = [](const v1::FileHeader& header) {
     std::string text;
     for (const v1::AddressWindow& window : header.window()) {
-      absl::StrAppend(&text, text.empty() ? "" : ", ", v1::MemorySpace_Name(window.space()), " 0x",
-                      absl::Hex(window.base()), "+0x", absl::Hex(window.bytes()));
+      // Only traces with clusters list theirs.
+      if (window.space() == v1::SPACE_CLUSTER_SHARED) continue;
+      absl::StrAppend(&text, text.empty() ? "" : ", ", Text(window));
     }
     return text;
   };
@@ -51,6 +66,14 @@ absl::StatusOr<MergedHeader> MergeHeaders(std::span<const TraceReader* const> re
     const v1::FileHeader& header = readers[i]->header();
     HEDDLE_RETURN_IF_ERROR(CheckAlike(*readers[0], *readers[i]));
     out.header.set_minor(std::max(out.header.minor(), header.minor()));
+    if (const v1::AddressWindow* theirs = ClusterWindow(header); theirs != nullptr) {
+      const v1::AddressWindow* mine = ClusterWindow(out.header);
+      if (mine == nullptr) {
+        *out.header.add_window() = *theirs;
+      } else if (Text(*mine) != Text(*theirs)) {
+        return Conflict(*readers[0], *readers[i], "window", Text(*mine), Text(*theirs));
+      }
+    }
     if (out.header.warp_width() == 0 && header.warp_width() != 0) {
       out.header.set_warp_width(header.warp_width());
       width_of = readers[i];

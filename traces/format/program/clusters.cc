@@ -45,6 +45,12 @@ uint64_t Clusters::BlockOf(uint64_t cluster, uint32_t rank) const {
   return NumberOf(place, grid_);
 }
 
+uint64_t Clusters::span() const {
+  const uint64_t row = clusters_[0];
+  if (extent_[2] > 1) return row * clusters_[1];
+  return extent_[1] > 1 ? row : 1;
+}
+
 SharedWindows::SharedWindows(const v1::FileHeader& header) {
   for (const v1::AddressWindow& window : header.window()) {
     if (window.space() == v1::SPACE_SHARED) {

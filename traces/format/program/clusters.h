@@ -38,6 +38,10 @@ class Clusters {
   uint32_t RankOf(uint64_t block) const;
   uint64_t BlockOf(uint64_t cluster, uint32_t rank) const;
 
+  // Clusters with consecutive numbers that make up blocks with consecutive numbers, the fewest: the first so many do,
+  // the next, and so on.
+  uint64_t span() const;
+
  private:
   Extent grid_ = {1, 1, 1};
   Extent extent_ = {1, 1, 1};    // of a cluster, in blocks

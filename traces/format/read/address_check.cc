@@ -37,7 +37,11 @@ bool AddressRanges::Holds(uint64_t address, uint64_t bytes) const {
 }
 
 AddressCheck::AddressCheck(const TraceReader& reader, const LaunchView& launch, Findings& findings)
-    : reader_(reader), program_(*launch.program), findings_(findings) {
+    : reader_(reader),
+      program_(*launch.program),
+      findings_(findings),
+      shared_(reader.header()),
+      cluster_blocks_(Clusters(launch.launch).blocks()) {
   for (const v1::AddressWindow& window : reader.header().window()) {
     windows_[static_cast<size_t>(window.space())].Add(window.base(), window.bytes());
     all_windows_.Add(window.base(), window.bytes());
@@ -103,12 +107,28 @@ void AddressCheck::CheckAccess(const Access& access, uint64_t address, const Thr
   if (address & (access.alignment - 1u)) {
     findings_.Add(kWarning, "alignment", place, [&] { return what("are not aligned to their size"); });
   }
+  const auto is_beyond = [&] {
+    const std::optional<SharedPlace> shared = shared_.Find(address, /*own_rank=*/0);
+    if (!shared.has_value() || shared->rank < cluster_blocks_) return false;
+    findings_.Add(kWarning, "cluster", place, [&] {
+      return what(
+          absl::StrCat("lie in the shared memory of block ", shared->rank, " of a cluster of ", cluster_blocks_));
+    });
+    return true;
+  };
   switch (access.space) {
+    case v1::SPACE_CLUSTER_SHARED: {
+      // The block's own window is a part of its cluster's.
+      const AddressRanges& own = windows_[static_cast<size_t>(v1::SPACE_SHARED)];
+      const AddressRanges& all = windows_[static_cast<size_t>(v1::SPACE_CLUSTER_SHARED)];
+      if (is_beyond() || own.Holds(address, bytes) || all.Holds(address, bytes)) return;
+      findings_.Add(kWarning, "window", place, [&] { return what("lie outside the window of their memory space"); });
+      return;
+    }
     case v1::SPACE_SHARED:
     case v1::SPACE_LOCAL:
     case v1::SPACE_CONSTANT:
-    case v1::SPACE_PARAM:
-    case v1::SPACE_CLUSTER_SHARED: {
+    case v1::SPACE_PARAM: {
       const AddressRanges& window = windows_[static_cast<size_t>(access.space)];
       if (!window.empty() && !window.Holds(address, bytes)) {
         findings_.Add(kWarning, "window", place, [&] { return what("lie outside the window of their memory space"); });
@@ -116,7 +136,7 @@ void AddressCheck::CheckAccess(const Access& access, uint64_t address, const Thr
       return;
     }
     case v1::SPACE_GENERIC:
-      if (all_windows_.Holds(address, bytes)) return;
+      if (is_beyond() || all_windows_.Holds(address, bytes)) return;
       break;
     default:
       break;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "traces/format/program/clusters.h"
 #include "traces/format/read/findings.h"
 #include "traces/format/read/reader.h"
 #include "traces/format/read/thread_place.h"
@@ -55,6 +56,8 @@ class AddressCheck {
   const TraceReader& reader_;
   const Program& program_;
   Findings& findings_;
+  const SharedWindows shared_;
+  const uint32_t cluster_blocks_;
   std::array<AddressRanges, 16> windows_;  // by memory space
   AddressRanges all_windows_;
   AddressRanges allocations_;

@@ -7,7 +7,9 @@
 #include "traces/base/status_macros.h"
 #include "traces/format/chunk/walk.h"
 #include "traces/format/columns/last_writers.h"
+#include "traces/format/program/clusters.h"
 #include "traces/format/program/instruction_place.h"
+#include "traces/format/read/recorded_clusters.h"
 
 namespace heddle::trace {
 namespace {
@@ -49,6 +51,7 @@ absl::Status LaunchChecker::Run() {
     CheckChunk();
   }
   CheckTotals();
+  HEDDLE_RETURN_IF_ERROR(CheckClusters());
   report_.thread_instructions += thread_instructions_;
   report_.accesses += accesses_;
   return absl::OkStatus();
@@ -122,6 +125,16 @@ void LaunchChecker::CheckPath(size_t index) {
             [&] { return "a thread returns without having reached the reconvergence point of a branch"; });
       });
   (void)status;  // DecodeChunk walked the same path and found nothing wrong
+}
+
+absl::Status LaunchChecker::CheckClusters() {
+  if (!complete_ || !Clusters(launch_.launch).have_several_blocks()) return absl::OkStatus();
+  const absl::StatusOr<RecordedClusters> recorded = RecordedClusters::Of(reader_, launch_);
+  if (recorded.ok() || !absl::IsFailedPrecondition(recorded.status())) return recorded.status();
+  findings_.Add(
+      kError, "cluster", [&] { return absl::StrCat("launch ", launch_.launch.id()); },
+      [&] { return std::string(recorded.status().message()); });
+  return absl::OkStatus();
 }
 
 void LaunchChecker::CheckTotals() {

@@ -31,6 +31,8 @@ class LaunchChecker {
   void CheckChunk();
   void CheckPath(size_t path);
   void CheckTotals();
+  // Blocks of a cluster are recorded together.
+  absl::Status CheckClusters();
 
   const TraceReader& reader_;
   const LaunchView& launch_;

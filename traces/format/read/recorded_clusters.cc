@@ -9,6 +9,11 @@
 namespace heddle::trace {
 
 absl::StatusOr<std::vector<uint64_t>> RecordedBlockNumbers(const TraceReader& reader, const LaunchView& launch) {
+  if (launch.totals.blocks() > kMostClusteredBlocks) {
+    return absl::ResourceExhaustedError(absl::StrCat("launch ", launch.launch.id(), ": clusters of more than ",
+                                                     kMostClusteredBlocks,
+                                                     " blocks, of a grid that was recorded in part"));
+  }
   std::vector<uint64_t> numbers;
   v1::BlockChunk chunk;
   for (const v1::ChunkReference& reference : launch.chunks) {
@@ -31,10 +36,8 @@ absl::StatusOr<RecordedClusters> RecordedClusters::Of(const TraceReader& reader,
   RecordedClusters out;
   out.clusters_ = Clusters(launch.launch);
   const uint32_t blocks = out.clusters_.blocks();
-  if (blocks == 1) {
-    out.count_ = launch.totals.blocks();
-    return out;
-  }
+  out.count_ = launch.totals.blocks() / blocks;
+  if (blocks == 1 || launch.totals.blocks() == launch.grid_blocks) return out;
   HEDDLE_ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers, RecordedBlockNumbers(reader, launch));
   struct Member {
     uint64_t cluster;
@@ -49,13 +52,12 @@ absl::StatusOr<RecordedClusters> RecordedClusters::Of(const TraceReader& reader,
     size_t end = begin;
     while (end < members.size() && members[end].cluster == members[begin].cluster) ++end;
     if (end - begin != blocks) {
-      return absl::FailedPreconditionError(absl::StrCat(reader.name(), ": launch ", launch.launch.id(), ": of the ",
-                                                        blocks, " blocks of cluster ", members[begin].cluster, " only ",
+      return absl::FailedPreconditionError(absl::StrCat("launch ", launch.launch.id(), ": of the ", blocks,
+                                                        " blocks of cluster ", members[begin].cluster, " only ",
                                                         end - begin, " were recorded; capture whole clusters"));
     }
     begin = end;
   }
-  out.count_ = members.size() / blocks;
   for (const Member& member : members) out.positions_.push_back(member.position);
   return out;
 }

@@ -233,6 +233,21 @@ TEST_F(CopyTest, MergedHeadersMustFit) {
   const TraceReader* versions[] = {reader_.get(), newer.get()};
   EXPECT_LT(reader_->header().minor(), kMinorVersion);
   EXPECT_EQ(MergeHeaders(versions, "test")->header.minor(), kMinorVersion);
+  const auto of_clusters = [&](uint64_t base) {
+    return changed([base](v1::FileHeader& h) {
+      v1::AddressWindow& window = *h.add_window();
+      window.set_space(v1::SPACE_CLUSTER_SHARED);
+      window.set_base(base);
+      window.set_bytes(1 << 20);
+    });
+  };
+  const auto one_window = of_clusters(uint64_t{1} << 50), other_window = of_clusters(uint64_t{1} << 51);
+  const TraceReader* with_clusters[] = {reader_.get(), one_window.get(), one_window.get()};
+  const auto merged = MergeHeaders(with_clusters, "test");
+  ASSERT_TRUE(merged.ok()) << merged.status();
+  EXPECT_EQ(merged->header.window_size(), reader_->header().window_size() + 1);
+  const TraceReader* two_windows[] = {reader_.get(), one_window.get(), other_window.get()};
+  EXPECT_THAT(std::string(MergeHeaders(two_windows, "test").status().message()), HasSubstr("window"));
   const auto wide = changed([](v1::FileHeader& h) { h.set_warp_width(32); });
   const auto narrow = changed([](v1::FileHeader& h) { h.set_warp_width(16); });
   const TraceReader* fits[] = {reader_.get(), wide.get()};

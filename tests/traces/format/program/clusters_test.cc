@@ -63,6 +63,23 @@ TEST(Clusters, OfSeveralDimensionsLieApartInTheGrid) {
   EXPECT_EQ(*seen.rbegin(), 47u);
 }
 
+TEST(Clusters, SpansAreMadeOfConsecutiveBlocks) {
+  const Clusters::Extent grid = {4, 6, 4};
+  for (const Clusters::Extent& extent : {Clusters::Extent{1, 1, 1}, {2, 1, 1}, {2, 3, 1}, {1, 2, 2}, {4, 1, 2}}) {
+    const Clusters clusters(grid, extent);
+    const uint64_t span = clusters.span();
+    ASSERT_EQ(clusters.count() % span, 0u);
+    const uint64_t blocks = span * clusters.blocks();
+    for (uint64_t cluster = 0; cluster < clusters.count(); ++cluster) {
+      for (uint32_t rank = 0; rank < clusters.blocks(); ++rank) {
+        EXPECT_EQ(clusters.BlockOf(cluster, rank) / blocks, cluster / span);
+      }
+    }
+  }
+  EXPECT_EQ(Clusters(grid, {4, 1, 1}).span(), 1u);
+  EXPECT_EQ(Clusters(grid, {2, 2, 1}).span(), 2u);
+}
+
 TEST(Clusters, ThatDoNotDivideTheGridOrAreTooLargeAreRefused) {
   const auto status = [](uint32_t x, uint32_t y, uint32_t z) {
     v1::Launch launch;
