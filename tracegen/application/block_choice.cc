@@ -6,22 +6,27 @@
 #include "traces/base/random.h"
 
 namespace heddle::tracegen {
+namespace {
+
+// Puts a block behind the others, which come in ascending order.
+void Append(std::vector<BlockRange>& ranges, uint64_t block) {
+  if (!ranges.empty() && ranges.back().end == block) {
+    ++ranges.back().end;
+  } else {
+    ranges.push_back({block, block + 1});
+  }
+}
+
+}  // namespace
 
 std::vector<BlockRange> ChooseBlocks(trace::v1::BlockSelection::Rule rule, uint64_t count, uint64_t seed,
                                      uint64_t grid_blocks) {
   if (count == 0 || count >= grid_blocks) return {{0, grid_blocks}};
   if (rule == trace::v1::BlockSelection::FIRST) return {{0, count}};
   std::vector<BlockRange> ranges;
-  const auto add = [&ranges](uint64_t block) {
-    if (!ranges.empty() && ranges.back().end == block) {
-      ++ranges.back().end;
-    } else {
-      ranges.push_back({block, block + 1});
-    }
-  };
   if (rule == trace::v1::BlockSelection::EVENLY_SPACED) {
     for (uint64_t i = 0; i < count; ++i) {
-      add(static_cast<uint64_t>(static_cast<unsigned __int128>(i) * grid_blocks / count));
+      Append(ranges, static_cast<uint64_t>(static_cast<unsigned __int128>(i) * grid_blocks / count));
     }
     return ranges;
   }
@@ -31,7 +36,22 @@ std::vector<BlockRange> ChooseBlocks(trace::v1::BlockSelection::Rule rule, uint6
   for (uint64_t last = grid_blocks - count; last < grid_blocks; ++last) {
     if (const uint64_t drawn = random.Below(last + 1); !chosen.insert(drawn).second) chosen.insert(last);
   }
-  for (uint64_t block : chosen) add(block);
+  for (uint64_t block : chosen) Append(ranges, block);
+  return ranges;
+}
+
+std::vector<BlockRange> WholeClusters(const std::vector<BlockRange>& chosen, const trace::Clusters& clusters) {
+  if (!clusters.have_several_blocks()) return chosen;
+  std::set<uint64_t> blocks;
+  for (const BlockRange& range : chosen) {
+    for (uint64_t block = range.first; block < range.end; ++block) {
+      const uint64_t cluster = clusters.ClusterOf(block);
+      if (blocks.contains(clusters.BlockOf(cluster, 0))) continue;
+      for (uint32_t rank = 0; rank < clusters.blocks(); ++rank) blocks.insert(clusters.BlockOf(cluster, rank));
+    }
+  }
+  std::vector<BlockRange> ranges;
+  for (const uint64_t block : blocks) Append(ranges, block);
   return ranges;
 }
 

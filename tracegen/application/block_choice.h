@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "proto/trace.pb.h"
+#include "traces/format/program/clusters.h"
 
 namespace heddle::tracegen {
 
@@ -29,6 +30,9 @@ uint64_t WaveBlocks(uint32_t block_threads, uint32_t registers_per_thread, uint3
 // As many whole waves of `wave_blocks` as `count` blocks have room for, which is at least one, evenly spaced over the
 // whole waves of the grid, the first included. All blocks if `count` is 0 or not below grid_blocks.
 std::vector<BlockRange> ChooseWaves(uint64_t count, uint64_t wave_blocks, uint64_t grid_blocks);
+
+// The blocks of all clusters of which some are chosen: blocks of a cluster only run together.
+std::vector<BlockRange> WholeClusters(const std::vector<BlockRange>& chosen, const trace::Clusters& clusters);
 
 }  // namespace heddle::tracegen
 

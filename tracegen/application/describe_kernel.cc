@@ -100,6 +100,8 @@ absl::StatusOr<device::KernelInfo> DescribeKernel(const llvm::Function& kernel) 
   const KernelBounds bounds = DescribeBounds(kernel);
   info.max_threads = bounds.max_threads;
   std::copy(std::begin(bounds.required_block), std::end(bounds.required_block), info.required_block);
+  std::copy(std::begin(bounds.cluster), std::end(bounds.cluster), info.cluster);
+  info.max_cluster_blocks = bounds.max_cluster_blocks;
   if (bounds.required_block[0] != 0 && kernel.getMetadata("reqd_work_group_size") != nullptr) {
     info.attributes = absl::StrCat("reqd_work_group_size(", absl::StrJoin(bounds.required_block, ","), ")");
   }

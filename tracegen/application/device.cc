@@ -234,9 +234,11 @@ Result Device::Prepare(const device::LaunchRequest& request, PreparedLaunch* lau
   KernelBounds bounds;
   bounds.max_threads = info.max_threads;
   std::copy(std::begin(info.required_block), std::end(info.required_block), bounds.required_block);
-  if (absl::Status status = CheckGeometry(info.shown_name, bounds, geometry); !status.ok()) {
-    return Fail(Error::kInvalidLaunch, status);
-  }
+  std::copy(std::begin(info.cluster), std::end(info.cluster), bounds.cluster);
+  bounds.max_cluster_blocks = info.max_cluster_blocks;
+  absl::Status fits = CheckGeometry(info.shown_name, bounds, geometry);
+  if (fits.ok()) fits = ChooseClusters(info.shown_name, bounds, request.cluster, &geometry);
+  if (!fits.ok()) return Fail(Error::kInvalidLaunch, fits);
   if (request.parameters.size() != info.parameter_bytes) {
     return {Error::kInvalidLaunch, absl::StrCat("kernel '", info.shown_name, "' takes ", info.parameter_bytes,
                                                 " bytes of parameters, but ", request.parameters.size(), " are given")};
@@ -258,8 +260,7 @@ Result Device::Prepare(const device::LaunchRequest& request, PreparedLaunch* lau
 
   const uint64_t blocks = geometry.blocks();
   if (recording_ != nullptr) {
-    launch->plan =
-        recording_->Plan(launch->kernel->unit.program, blocks, geometry.threads(), geometry.dynamic_shared_bytes);
+    launch->plan = recording_->Plan(launch->kernel->unit.program, geometry);
   }
   const bool all = launch->plan.recorded && launch->plan.blocks.front() == BlockRange{0, blocks};
   const auto make = [&](bool record, KernelCode** code) {
@@ -306,6 +307,7 @@ absl::Status Device::BeginRecord(const device::LaunchRequest& request, const Pre
                                  const Origin* origin) {
   LoadedKernel& kernel = *launch.kernel;
   if (request.graph != 0 || origin != nullptr) HEDDLE_RETURN_IF_ERROR(recording_->AllowOrigins());
+  if (launch.geometry.is_explicit_cluster) HEDDLE_RETURN_IF_ERROR(recording_->AllowClusters());
   auto number = kernel.numbers.find(request.stand_in_for);
   if (number == kernel.numbers.end()) {
     trace::v1::KernelProgram program = kernel.unit.program;

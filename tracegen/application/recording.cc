@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "tracegen/execute/launch/launch_record.h"
 #include "tracegen/execute/memory/device_memory.h"
 #include "tracegen/instrument/thread_context.h"
 #include "tracegen/version.h"
@@ -61,20 +62,22 @@ void Recording::AddCode(const CodeFacts& facts) {
   }
 }
 
-LaunchPlan Recording::Plan(const trace::v1::KernelProgram& kernel, uint64_t grid_blocks, uint32_t block_threads,
-                           uint32_t dynamic_shared_bytes) const {
+LaunchPlan Recording::Plan(const trace::v1::KernelProgram& kernel, const Geometry& geometry) const {
+  const uint64_t grid_blocks = geometry.blocks();
   LaunchPlan plan;
   plan.recorded = outcome_.launches >= settings_.first_launch && outcome_.launches <= settings_.last_launch &&
                   kernels_.Matches(kernel.name());
   if (!plan.recorded) return plan;
   trace::v1::BlockSelection::Rule rule = settings_.block_rule;
-  const uint64_t wave =
-      WaveBlocks(block_threads, kernel.register_count(), kernel.static_shared_bytes() + dynamic_shared_bytes);
+  const uint64_t wave = WaveBlocks(geometry.threads(), kernel.register_count(),
+                                   kernel.static_shared_bytes() + geometry.dynamic_shared_bytes);
   // Less than a wave is what a device would start with.
   if (rule == trace::v1::BlockSelection::WAVES && settings_.max_blocks < wave) rule = trace::v1::BlockSelection::FIRST;
   plan.blocks = rule == trace::v1::BlockSelection::WAVES
                     ? ChooseWaves(settings_.max_blocks, wave, grid_blocks)
                     : ChooseBlocks(rule, settings_.max_blocks, settings_.seed, grid_blocks);
+  if (plan.blocks.front() == BlockRange{0, grid_blocks}) return plan;
+  plan.blocks = WholeClusters(plan.blocks, geometry.clusters());
   if (plan.blocks.front() != BlockRange{0, grid_blocks}) {
     plan.selection.set_rule(rule);
     for (const BlockRange& range : plan.blocks) {
@@ -141,6 +144,12 @@ absl::Status Recording::AllowOrigins() {
   if (!error_.ok() || header_.minor() >= trace::kCollectiveMinorVersion) return error_;
   header_.set_minor(trace::kCollectiveMinorVersion);
   return writer_ == nullptr ? absl::OkStatus() : Break(ExtendHeader());
+}
+
+absl::Status Recording::AllowClusters() {
+  if (!error_.ok()) return error_;
+  const bool grows = TellClusters(header_);
+  return writer_ == nullptr || !grows ? absl::OkStatus() : Break(ExtendHeader());
 }
 
 absl::StatusOr<uint32_t> Recording::AddKernel(trace::v1::KernelProgram kernel, const CodeFacts& facts) {

@@ -14,6 +14,7 @@
 #include "tracegen/application/block_choice.h"
 #include "tracegen/application/progress_line.h"
 #include "tracegen/application/settings.h"
+#include "tracegen/execute/launch/geometry.h"
 #include "traces/format/program/kernel_pattern.h"
 #include "traces/format/write/writer.h"
 
@@ -53,12 +54,13 @@ class Recording {
   void SetProgram(const std::string& name) { outcome_.program = name; }
 
   // What to record of the next launch.
-  LaunchPlan Plan(const trace::v1::KernelProgram& kernel, uint64_t grid_blocks, uint32_t block_threads,
-                  uint32_t dynamic_shared_bytes) const;
+  LaunchPlan Plan(const trace::v1::KernelProgram& kernel, const Geometry& geometry) const;
 
   // The next launch is a part of a graph, or a kernel asks for it. Before its kernel is added: the header may have to
   // be written anew.
   absl::Status AllowOrigins();
+  // Likewise: it has clusters.
+  absl::Status AllowClusters();
 
   // Puts a kernel into the trace, whose instructions count their source files from 1 in facts.source_files. The same
   // kernel from several modules is there once. Returns its number.

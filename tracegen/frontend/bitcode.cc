@@ -75,6 +75,40 @@ void NameLaunchedKernels(llvm::Module& module) {
   }
 }
 
+// __cluster_dims__ is an annotation of the source with one to three numbers: see runtime/cuda/include/heddle_cuda.h. In
+// nvvm.annotations they are cluster_dim_x and its like, as later versions of LLVM have them.
+void NoteClusters(llvm::Module& module) {
+  llvm::GlobalVariable* const list = module.getGlobalVariable("llvm.global.annotations");
+  if (list == nullptr) return;
+  llvm::LLVMContext& context = module.getContext();
+  const auto* entries = llvm::dyn_cast<llvm::ConstantArray>(list->getInitializer());
+  for (unsigned i = 0; entries != nullptr && i < entries->getNumOperands(); ++i) {
+    const auto* entry = llvm::dyn_cast<llvm::ConstantStruct>(entries->getOperand(i));
+    if (entry == nullptr || entry->getNumOperands() < 5) continue;
+    const auto string_at = [entry](unsigned operand) {
+      const auto* text = llvm::dyn_cast<llvm::GlobalVariable>(entry->getOperand(operand)->stripPointerCasts());
+      const auto* data = text != nullptr && text->hasInitializer()
+                             ? llvm::dyn_cast<llvm::ConstantDataArray>(text->getInitializer())
+                             : nullptr;
+      return data != nullptr && data->isCString() ? data->getAsCString() : llvm::StringRef();
+    };
+    auto* const kernel = llvm::dyn_cast<llvm::Function>(entry->getOperand(0)->stripPointerCasts());
+    const auto* values = llvm::dyn_cast<llvm::GlobalVariable>(entry->getOperand(4)->stripPointerCasts());
+    if (kernel == nullptr || string_at(1) != "heddle.cluster" || values == nullptr) continue;
+    for (unsigned dimension = 0; dimension < 3; ++dimension) {
+      const auto* number =
+          llvm::dyn_cast_or_null<llvm::ConstantInt>(values->getInitializer()->getAggregateElement(dimension));
+      const uint64_t blocks = number != nullptr ? number->getLimitedValue() : 1;
+      llvm::Metadata* operands[] = {
+          llvm::ValueAsMetadata::get(kernel),
+          llvm::MDString::get(context, std::string("cluster_dim_") + static_cast<char>('x' + dimension)),
+          llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), blocks))};
+      module.getOrInsertNamedMetadata("nvvm.annotations")->addOperand(llvm::MDNode::get(context, operands));
+    }
+  }
+  list->eraseFromParent();
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<llvm::Module>> ReadBitcode(std::string_view bitcode, const std::string& name,
@@ -97,6 +131,7 @@ absl::StatusOr<std::unique_ptr<llvm::Module>> ReadBitcode(std::string_view bitco
   }
   ResolveRenamedStatics(**module);
   NameLaunchedKernels(**module);
+  NoteClusters(**module);
   LowerOpenCl(**module);
   return std::move(*module);
 }

@@ -18,6 +18,10 @@ uint64_t NumberAt(const llvm::MDNode& node, unsigned operand) {
   return value != nullptr ? value->getLimitedValue() : 0;
 }
 
+uint32_t Number32At(const llvm::MDNode& node, unsigned operand) {
+  return static_cast<uint32_t>(std::min<uint64_t>(NumberAt(node, operand), ~uint32_t{0}));
+}
+
 ParameterKind KindOfPointer(unsigned address_space) {
   switch (address_space) {
     case 3:
@@ -82,11 +86,13 @@ KernelBounds DescribeBounds(const llvm::Function& kernel) {
       for (unsigned i = 1; i + 1 < node->getNumOperands(); i += 2) {
         auto* key = llvm::dyn_cast<llvm::MDString>(node->getOperand(i));
         if (key == nullptr || key->getString().empty()) continue;
+        if (key->getString() == "maxclusterrank") bounds.max_cluster_blocks = Number32At(*node, i + 1);
         const unsigned dimension = static_cast<unsigned>(key->getString().back() - 'x');
         const llvm::StringRef name = key->getString().drop_back();
         if (dimension > 2) continue;
         if (name == "maxntid") most[dimension] = NumberAt(*node, i + 1);
         if (name == "reqntid") required[dimension] = static_cast<uint32_t>(NumberAt(*node, i + 1));
+        if (name == "cluster_dim_") bounds.cluster[dimension] = std::max(1u, Number32At(*node, i + 1));
       }
     }
   }

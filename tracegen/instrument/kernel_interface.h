@@ -28,12 +28,15 @@ struct KernelParameter {
 struct KernelBounds {
   uint32_t max_threads = 0;         // per block; 0 = no bound
   uint32_t required_block[3] = {};  // exactly this block; all 0 = any
+  uint32_t cluster[3] = {};         // in clusters of so many blocks; all 0 = as the launch asks
+  uint32_t max_cluster_blocks = 0;  // in clusters of at most so many; 0 = no bound
 };
 
 // The parameters of a kernel for nvptx64. Errors: a type that cannot be passed.
 absl::StatusOr<std::vector<KernelParameter>> DescribeParameters(const llvm::Function& kernel);
 
-// __launch_bounds__, reqd_work_group_size and their like (NVVM IR specification, "Supported Properties").
+// __launch_bounds__, __cluster_dims__, reqd_work_group_size and their like (NVVM IR specification, "Supported
+// Properties").
 KernelBounds DescribeBounds(const llvm::Function& kernel);
 
 }  // namespace heddle::tracegen

@@ -11,6 +11,7 @@
 #include "tracegen/instrument/lower_float.h"
 #include "tracegen/instrument/lower_image.h"
 #include "tracegen/instrument/lower_matrix.h"
+#include "tracegen/instrument/narrow_addresses.h"
 #include "tracegen/program/ptx_source/device_operation.h"
 #include "tracegen/program/ptx_source/windows.h"
 #include "tracegen/ptx/meaning/rounding.h"
@@ -50,11 +51,15 @@ class Lowering {
     int axis = name.ends_with(".x") ? 0 : name.ends_with(".y") ? 1 : name.ends_with(".z") ? 2 : -1;
     if (axis >= 0) {
       StringRef stem = name.drop_back(2);
-      size_t offset = stem == "tid"      ? offsetof(ThreadContext, own.tid)
-                      : stem == "ntid"   ? offsetof(ThreadContext, ntid)
-                      : stem == "ctaid"  ? offsetof(ThreadContext, ctaid)
-                      : stem == "nctaid" ? offsetof(ThreadContext, nctaid)
-                                         : 0;
+      size_t offset = stem == "tid"                                          ? offsetof(ThreadContext, own.tid)
+                      : stem == "ntid"                                       ? offsetof(ThreadContext, ntid)
+                      : stem == "ctaid"                                      ? offsetof(ThreadContext, ctaid)
+                      : stem == "nctaid"                                     ? offsetof(ThreadContext, nctaid)
+                      : stem == "clusterid"                                  ? offsetof(ThreadContext, clusterid)
+                      : stem == "nclusterid"                                 ? offsetof(ThreadContext, nclusterid)
+                      : stem == "cluster.ctaid" || stem == "cluster_ctaid"   ? offsetof(ThreadContext, cluster_ctaid)
+                      : stem == "cluster.nctaid" || stem == "cluster_nctaid" ? offsetof(ThreadContext, cluster_nctaid)
+                                                                             : 0;
       return offset == 0 ? nullptr : Field32(offset + 4 * static_cast<size_t>(axis));
     }
     if (name == "warpsize") return Number(kWarpWidth);
@@ -84,6 +89,13 @@ class Lowering {
       pass_.StoreField(builder_, offsetof(ThreadContext, clock), clock);
       return builder_.CreateTrunc(clock, call_->getType());
     }
+    if (name == "cluster.ctarank" || name == "cluster_ctarank") {
+      return Field32(offsetof(ThreadContext, cluster_ctarank));
+    }
+    if (name == "cluster.nctarank" || name == "cluster_nctarank") {
+      return Field32(offsetof(ThreadContext, cluster_nctarank));
+    }
+    if (name == "is_explicit_cluster") return Field32(offsetof(ThreadContext, is_explicit_cluster));
     if (name == "smid") return Number(0);
     if (name == "nsmid") return Number(1);
     if (name == "gridid") return Field32(offsetof(ThreadContext, grid_id));
@@ -218,15 +230,23 @@ class Lowering {
       auto within = [&](uint64_t base, uint64_t bytes) {
         return builder_.CreateICmpULT(builder_.CreateSub(address, builder_.getInt64(base)), builder_.getInt64(bytes));
       };
+      // The block's own shared memory is a part of its cluster's.
       Value* shared = within(kSharedBase, kSharedBytes);
+      Value* of_cluster = builder_.CreateOr(shared, within(kClusterBase, kClusterBytes));
       Value* local = within(kLocalBase, kLocalThreads * kLocalStride);
       Value* constant = within(kConstantBase, kConstantBytes);
       if (name == "shared" || name == "shared.cta") return shared;
+      if (name == "shared.cluster") return of_cluster;
       if (name == "local") return local;
       if (name == "const") return constant;
-      if (name == "global") return builder_.CreateNot(builder_.CreateOr({shared, local, constant}));
+      if (name == "global") return builder_.CreateNot(builder_.CreateOr({of_cluster, local, constant}));
       return nullptr;
     }
+    if (name == "is_explicit_cluster") {
+      return builder_.CreateIsNotNull(Field32(offsetof(ThreadContext, is_explicit_cluster)));
+    }
+    if (name == "mapa" || name == "mapa.shared.cluster") return MapShared(Argument(0), Argument(1));
+    if (name == "getctarank" || name == "getctarank.shared.cluster") return RankOf(Argument(0));
     if (name.consume_front("atomic.")) {
       if (name.starts_with("load.inc") || name.starts_with("inc.gen")) return Atomic(Op::UIncWrap);
       if (name.starts_with("load.dec") || name.starts_with("dec.gen")) return Atomic(Op::UDecWrap);
@@ -245,6 +265,27 @@ class Lowering {
       }
     }
     return nullptr;
+  }
+
+  // PTX mapa: the same place in the shared memory of the block with that rank. The low half of an address tells whether
+  // it is the block's own or one in the window of the cluster.
+  Value* MapShared(Value* pointer, Value* rank) {
+    Value* low = builder_.CreateAnd(builder_.CreatePtrToInt(pointer, pass_.i64()), kNarrowAddressMask);
+    Value* offset = builder_.CreateAnd(low, kSharedBytes - 1);
+    // No block has a rank beyond the largest cluster's: there nothing can be accessed.
+    rank = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, rank, Number(kClusterBytes / kSharedBytes));
+    Value* share = builder_.CreateMul(builder_.CreateZExt(rank, pass_.i64()), builder_.getInt64(kSharedBytes));
+    Value* address = builder_.CreateAdd(builder_.CreateAdd(share, offset), builder_.getInt64(kClusterBase));
+    return builder_.CreateIntToPtr(address, call_->getType());
+  }
+
+  // PTX getctarank: the rank of the block whose shared memory holds the address.
+  Value* RankOf(Value* pointer) {
+    Value* low = builder_.CreateAnd(builder_.CreatePtrToInt(pointer, pass_.i64()), kNarrowAddressMask);
+    Value* place = builder_.CreateSub(low, builder_.getInt64(kClusterBase & kNarrowAddressMask));
+    Value* rank = builder_.CreateTrunc(builder_.CreateUDiv(place, builder_.getInt64(kSharedBytes)), pass_.i32());
+    return builder_.CreateSelect(builder_.CreateICmpULT(place, builder_.getInt64(kClusterBytes)), rank,
+                                 Field32(offsetof(ThreadContext, cluster_ctarank)));
   }
 
   Value* HighHalf(bool is_signed) {

@@ -16,6 +16,10 @@ inline constexpr uint64_t kGlobalBase = 0x2000'0000'0000;
 inline constexpr uint64_t kGlobalBytes = uint64_t{64} << 30;
 inline constexpr uint64_t kSharedBase = 0x2100'0000'0000;
 inline constexpr uint64_t kSharedBytes = 128 << 10;
+// Shared memory of all blocks of a cluster, that of rank r at kClusterBase + r * kSharedBytes. It lies less than 2^32
+// behind the block's own, so that numbers of 32 bits tell both apart.
+inline constexpr uint64_t kClusterBase = kSharedBase + (16 << 20);
+inline constexpr uint64_t kClusterBytes = 16 * kSharedBytes;
 inline constexpr uint64_t kConstantBase = 0x2200'0000'0000;
 inline constexpr uint64_t kConstantBytes = 4 << 20;
 inline constexpr uint64_t kParamBase = 0x2300'0000'0000;
@@ -66,8 +70,16 @@ struct ThreadContext {
   // dimensions, [3] to [5] the global offset. CUDA: [1] and [2] the upper and the lower half of the address of the
   // workspace for barriers of the whole grid (InstrumentedKernel::asks_grid_workspace).
   uint32_t environment[8] = {};
-  uint64_t clock = 0;      // what clock() shows: advances by a fixed step per reading, as no time is known
-  void* runner = nullptr;  // where functions of the runtime find what runs the thread
+  // The block's cluster, as the PTX special registers of these names tell it.
+  uint32_t clusterid[3] = {};
+  uint32_t nclusterid[3] = {};
+  uint32_t cluster_ctaid[3] = {};
+  uint32_t cluster_nctaid[3] = {1, 1, 1};
+  uint32_t cluster_ctarank = 0;
+  uint32_t cluster_nctarank = 1;
+  uint32_t is_explicit_cluster = 0;  // the launch says how large clusters are
+  uint64_t clock = 0;                // what clock() shows: advances by a fixed step per reading, as no time is known
+  void* runner = nullptr;            // where functions of the runtime find what runs the thread
   // Of the last access to a texture or surface: operands in the order of the instruction (32-bit numbers or bits), then
   // its results; and the address of its texel.
   uint64_t image_values[16] = {};

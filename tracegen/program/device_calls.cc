@@ -72,7 +72,6 @@ std::string ExplainInlinePtx(absl::string_view text, absl::string_view why) {
       {"cp.async.bulk", "a bulk copy (TMA); copy with cp.async or loads and stores"},
       {"mbarrier::complete_tx", "a copy that completes at a transaction barrier"},
       {"mbarrier.complete_tx", "bytes that a program reports to a transaction barrier itself"},
-      {"mapa", "shared memory of another block of a cluster"},
   };
   // One line, however long the statement is.
   constexpr size_t kShown = 80;

@@ -162,7 +162,7 @@ class Builder {
       const std::string& operand = instruction.operands[i];
       AppendRegisters(operand, i == 0 && out.opcode.has_result ? &out.dst : &out.src);
       if (absl::StartsWith(operand, "[")) out.address = ParseAddress(operand);
-      if (absl::StartsWith(operand, "%ctaid")) out.reads_block_index = true;
+      if (absl::StartsWith(operand, "%ctaid") || absl::StartsWith(operand, "%cluster")) out.reads_block_index = true;
       if (absl::StartsWith(operand, "%clock") || absl::StartsWith(operand, "%globaltimer") ||
           absl::StartsWith(operand, "%smid")) {
         out.reads_clock = true;

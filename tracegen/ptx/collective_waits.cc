@@ -120,7 +120,10 @@ class Description {
   bool Role(v1::Async::Role role, size_t address) {
     if (operands_.size() <= address) return false;
     result_.mutable_async()->set_role(role);
-    AddAddress(Has("shared") || Has("shared::cta") ? v1::SPACE_SHARED : v1::SPACE_GENERIC, kTransactionBytes);
+    AddAddress(Has("shared::cluster")                ? v1::SPACE_CLUSTER_SHARED
+               : Has("shared") || Has("shared::cta") ? v1::SPACE_SHARED
+                                                     : v1::SPACE_GENERIC,
+               kTransactionBytes);
     return true;
   }
 

@@ -240,7 +240,9 @@ bool IsTextOnlyBarrier(const ptx::Instruction& instruction) {
 }
 
 bool IsUnknownToLlvm(std::string_view special_register) {
-  return special_register == "dynamic_smem_size" || special_register == "total_smem_size";
+  return IsOneOf(special_register,
+                 {"dynamic_smem_size", "total_smem_size", "is_explicit_cluster", "clusterid", "nclusterid",
+                  "cluster_ctaid", "cluster_nctaid", "cluster_ctarank", "cluster_nctarank"});
 }
 
 bool ReadsUnknownRegister(const ptx::Instruction& instruction) {

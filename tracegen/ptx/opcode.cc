@@ -44,6 +44,7 @@ v1::MemorySpace Space(const Parts& parts) {
                        [space](absl::string_view part) { return part.substr(0, part.find("::")) == space; });
   };
   if (is("global")) return v1::SPACE_GLOBAL;
+  if (std::find(parts.begin() + 1, parts.end(), "shared::cluster") != parts.end()) return v1::SPACE_CLUSTER_SHARED;
   if (is("shared")) return v1::SPACE_SHARED;
   if (is("local")) return v1::SPACE_LOCAL;
   if (is("const")) return v1::SPACE_CONSTANT;

@@ -156,9 +156,10 @@ absl::StatusOr<PreparedLaunch> PrepareLaunch(const RecipeFile& recipe, int index
   };
   dimensions(launch.grid(), geometry.grid);
   dimensions(launch.block(), geometry.block);
-  if (absl::Status status = CheckGeometry(launch.kernel(), kernel.bounds, geometry); !status.ok()) {
-    return recipe.Error("launch", index, std::string(status.message()));
-  }
+  constexpr uint32_t kAsCompiled[3] = {};
+  absl::Status fits = CheckGeometry(launch.kernel(), kernel.bounds, geometry);
+  if (fits.ok()) fits = ChooseClusters(launch.kernel(), kernel.bounds, kAsCompiled, &geometry);
+  if (!fits.ok()) return recipe.Error("launch", index, std::string(fits.message()));
   if (static_cast<size_t>(launch.argument_size()) != kernel.parameters.size()) {
     return recipe.Error("launch", index,
                         absl::StrCat("kernel '", launch.kernel(), "' has ", kernel.parameters.size(),

@@ -14,6 +14,7 @@
 #include "tracegen/execute/block/fault_handler.h"
 #include "tracegen/execute/capture/launch_conductor.h"
 #include "tracegen/execute/code/jit.h"
+#include "tracegen/execute/launch/launch_record.h"
 #include "tracegen/execute/memory/device_memory.h"
 #include "tracegen/instrument/instrument.h"
 #include "tracegen/recipe/card_plan.h"
@@ -232,6 +233,8 @@ class RecipeRun {
       header.set_minor(trace::kCertificateMinorVersion);
     }
     for (const trace::v1::AddressWindow& window : DeviceMemory::Windows()) *header.add_window() = window;
+    const auto has_clusters = [](const PreparedLaunch& launch) { return launch.geometry.is_explicit_cluster; };
+    if (std::ranges::any_of(launches_, has_clusters)) TellClusters(header);
     (*header.mutable_provenance())["recipe_sha256"] = HexSha256(recipe_.text);
     code_->Describe(header);
     if (resident_blocks_ > 1) {

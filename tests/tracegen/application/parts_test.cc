@@ -103,6 +103,17 @@ TEST(BlockChoiceTest, RulesChooseAscendingBlocksOfTheGrid) {
   }
 }
 
+TEST(BlockChoiceTest, ClustersAreChosenWhole) {
+  using Ranges = std::vector<BlockRange>;
+  const trace::Clusters none;
+  EXPECT_EQ(WholeClusters({{3, 5}}, none), (Ranges{{3, 5}}));
+  const trace::Clusters along_x({12, 1, 1}, {4, 1, 1});
+  EXPECT_EQ(WholeClusters({{0, 1}, {5, 6}}, along_x), (Ranges{{0, 8}}));
+  EXPECT_EQ(WholeClusters({{11, 12}}, along_x), (Ranges{{8, 12}}));
+  const trace::Clusters squares({4, 4, 1}, {2, 2, 1});
+  EXPECT_EQ(WholeClusters({{6, 7}}, squares), (Ranges{{2, 4}, {6, 8}}));
+}
+
 TEST(BlockChoiceTest, EveryBlockIsEquallyLikely) {
   std::vector<int> chosen(10, 0);
   for (uint64_t seed = 0; seed < 10'000; ++seed) {

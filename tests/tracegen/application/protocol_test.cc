@@ -90,7 +90,7 @@ TEST(ProtocolTest, FieldsFollowOneAnotherWithoutGaps) {
 
   // Texts and lists begin with their length, arrays of known length do not.
   EXPECT_EQ(Bytes(KernelName{0, "ab"}), std::string(8, '\0') + '\2' + std::string(7, '\0') + "ab");
-  EXPECT_EQ(Bytes(LaunchRequest{}).size(), 8 + 8 + 12 + 12 + 4 + 8 + 8 + 4 + 8 + 24 + 4 + 8);
+  EXPECT_EQ(Bytes(LaunchRequest{}).size(), 8 + 8 + 12 + 12 + 12 + 4 + 8 + 8 + 4 + 8 + 24 + 4 + 8);
 }
 
 TEST(ProtocolTest, AListThatClaimsToBeLongerThanTheMessageIsRefusedBeforeRoomIsMade) {

@@ -90,6 +90,8 @@ TEST(CollectiveWaits, TransactionBarriers) {
             "BARRIER_INIT: ADDRESS8SPACE_SHARED COUNT=128");
   EXPECT_EQ(Described("mbarrier.inval.b64", {kAddress}), "BARRIER_INVALIDATE: ADDRESS8SPACE_GENERIC");
   EXPECT_EQ(Described("mbarrier.arrive.shared.b64", {kRegister, kAddress}), "BARRIER_ARRIVE: ADDRESS8SPACE_SHARED");
+  EXPECT_EQ(Described("mbarrier.arrive.release.cluster.shared::cluster.b64", {kRegister, kAddress}),
+            "BARRIER_ARRIVE: ADDRESS8SPACE_CLUSTER_SHARED");
   EXPECT_EQ(Described("mbarrier.arrive_drop.shared.b64", {kRegister, kAddress, kRegister}),
             "BARRIER_ARRIVE: ADDRESS8SPACE_SHARED COUNT");
   EXPECT_EQ(Described("mbarrier.arrive.expect_tx.shared.b64", {kRegister, kAddress, Number(64)}),

@@ -42,7 +42,11 @@ void BlockRunner::BeginLaunch(const KernelCall& call, const Geometry& geometry, 
   for (int i = 0; i < 3; ++i) {
     context.ntid[i] = geometry.block[i];
     context.nctaid[i] = geometry.grid[i];
+    context.cluster_nctaid[i] = geometry.cluster[i];
+    context.nclusterid[i] = geometry.grid[i] / geometry.cluster[i];
   }
+  context.cluster_nctarank = geometry.cluster_blocks();
+  context.is_explicit_cluster = geometry.is_explicit_cluster ? 1 : 0;
   context.dynamic_shared_bytes = geometry.dynamic_shared_bytes;
   context.total_shared_bytes = shared_bytes_;
   context.grid_id = geometry.grid_id;
@@ -97,11 +101,18 @@ absl::Status BlockRunner::RunBlocks(uint64_t first, uint64_t end_block) {
 }
 
 void BlockRunner::BeginBlock(uint64_t block) {
-  threads_.BeginBlock(block);
   ThreadContext& context = threads_.context();
   context.ctaid[0] = static_cast<uint32_t>(block % geometry_.grid[0]);
   context.ctaid[1] = static_cast<uint32_t>(block / geometry_.grid[0] % geometry_.grid[1]);
   context.ctaid[2] = static_cast<uint32_t>(block / geometry_.grid[0] / geometry_.grid[1]);
+  for (int i = 0; i < 3; ++i) {
+    context.clusterid[i] = context.ctaid[i] / geometry_.cluster[i];
+    context.cluster_ctaid[i] = context.ctaid[i] % geometry_.cluster[i];
+  }
+  context.cluster_ctarank =
+      context.cluster_ctaid[0] +
+      geometry_.cluster[0] * (context.cluster_ctaid[1] + geometry_.cluster[1] * context.cluster_ctaid[2]);
+  threads_.BeginBlock(block);
   std::memset(reinterpret_cast<void*>(kSharedBase), 0, shared_bytes_);
   recorder_.BeginBlock(block);
 }
@@ -174,6 +185,7 @@ absl::Status BlockRunner::StopError(BlockStop stop) const {
 
 absl::Status BlockRunner::IdleError(const std::string& more) const {
   const ReadyRing& ready = threads_.scheduler().ready();
+  if (ready.empty()) return StopError(BlockStop::kStuck);
   std::string others;
   if (ready.size() > 1) others = absl::StrCat(", with ", ready.size() - 1, " other threads of its block");
   return absl::FailedPreconditionError(absl::StrCat(places_.Thread(ready.front()), ": ",
@@ -197,6 +209,19 @@ std::string BlockRunner::OneBlockAtATime() const {
                                        /*all=*/false));
 }
 
+std::string BlockRunner::DescribeShare(uint64_t address) const {
+  const uint64_t rank = (address - kClusterBase) / kSharedBytes;
+  const uint64_t offset = (address - kClusterBase) % kSharedBytes;
+  const uint32_t blocks = geometry_.cluster_blocks();
+  if (rank >= blocks) {
+    return absl::StrCat("shared memory of block ", rank, " of a cluster, which has ", blocks,
+                        blocks == 1 ? " block" : " blocks");
+  }
+  return absl::StrCat("byte ", offset, " of the shared memory of block ", rank,
+                      " of the cluster, which has ended: a block must stay until the others have accessed its memory "
+                      "(cluster.sync())");
+}
+
 absl::Status BlockRunner::FaultError(const FaultHandler& fault) const {
   const void* const address = fault.address();
   const auto number = reinterpret_cast<uint64_t>(address);
@@ -211,7 +236,9 @@ absl::Status BlockRunner::FaultError(const FaultHandler& fault) const {
   const std::string at = near(" at ", places_.LastAccess(address));
   if (fault.signal() == SIGFPE) return absl::InternalError(absl::StrCat(where, ": arithmetic fault", at));
   if (fault.signal() == SIGILL) return absl::InternalError(absl::StrCat(where, ": illegal instruction", at));
-  const std::string what = options_.describe_address ? options_.describe_address(number) : "where nothing is allocated";
+  const std::string what = number - kClusterBase < kClusterBytes + kSharedBytes ? DescribeShare(number)
+                           : options_.describe_address                          ? options_.describe_address(number)
+                                                                                : "where nothing is allocated";
   const bool may_pass = fault.is_read() && !options_.allow_outside_reads && FaultHandler::ReadsAllowedAt(number);
   return absl::InternalError(
       absl::StrCat(where, ": access to address 0x", absl::Hex(number), ", ", what, at,

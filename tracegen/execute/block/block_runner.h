@@ -56,7 +56,14 @@ class BlockRunner {
   // block has ended. The caller handles faults: FaultError says what has happened, and Abandon must follow, as after
   // errors.
   void BeginBlock(uint64_t block);
-  enum class TurnEnd : uint8_t { kFinished, kIdle, kGoesOn };  // kIdle: all threads that could run poll in vain
+  // The block that has begun is one of a cluster whose blocks take turns. They join in the order of their ranks.
+  void JoinCluster(LiveCluster& cluster) { threads_.JoinCluster(cluster); }
+  bool FailOneTest() { return threads_.FailOneTest(); }
+  enum class TurnEnd : uint8_t {
+    kFinished,
+    kIdle,
+    kGoesOn
+  };  // kIdle: all threads poll in vain, or wait for other blocks
   // Each thread may run `thread_instructions`, and the block `most_instructions`: what is left of the run's limit.
   // Errors: as of Run.
   absl::StatusOr<TurnEnd> TakeTurn(uint64_t thread_instructions, uint64_t most_instructions);
@@ -112,6 +119,8 @@ class BlockRunner {
   std::string WhyIdle() const;
   // That blocks do not see one another, and how they can.
   std::string OneBlockAtATime() const;
+  // What the matter is with an address in the window of clusters that cannot be accessed.
+  std::string DescribeShare(uint64_t address) const;
   // Where the running thread is, in words.
   std::string RunningThread() const;
 

@@ -120,7 +120,9 @@ Fiber* BlockThreads::Next() {
   if (threads_.has_new()) return fibers_.pool().Get();
   ReadyRing& ready = threads_.ready();
   if (options_.lockstep && (ready.empty() || (polling_.is_active() && polling_.AllIdle()))) lockstep_.ReleaseTogether();
-  if (ready.empty() && !waits_.transactions.FailOne()) return Stop(BlockStop::kStuck);
+  // Other blocks of the cluster may let threads go on; if none can, whoever runs them all fails a test.
+  if (ready.empty() && waits_.live != nullptr) return Stop(BlockStop::kIdle);
+  if (ready.empty() && !FailOneTest()) return Stop(BlockStop::kStuck);
   // A thread that has polled in vain is not asked again before something has changed: AllIdle has put one to the front.
   if (polling_.is_active() && polling_.AllIdle()) return Stop(BlockStop::kIdle);
   const uint32_t thread =
@@ -226,12 +228,13 @@ uint64_t BlockThreads::Transact(uint32_t site, Transaction operation, uint64_t a
   // Those that the barrier stands for arrive now.
   if (operation == Transaction::kCopies || operation == Transaction::kCopiesCounted) WaitForCopies(kWaitForAll);
   uint64_t before = 0;
-  FailIf(waits_.transactions.Apply(operation, address, number, &before), site);
+  FailIf(waits_.Transact(operation, address, number, &before), site);
   polling_.NoteActivity();
   return before;
 }
 
-uint64_t BlockThreads::WaitForPhase(const TransactionBarriers::Wait& wait) {
+uint64_t BlockThreads::WaitForPhase(TransactionBarriers::Wait wait) {
+  wait.address = waits_.OwnAddress(wait.address);
   FailIf(waits_.transactions.WhyRefused(wait.address), wait.site);
   const uint32_t self = threads_.running();
   if (rounds_.in_round()) rounds_.LeaveByRunning();

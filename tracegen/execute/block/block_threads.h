@@ -46,6 +46,10 @@ class BlockThreads {
   void BeginBlocks() { threads_.Reseed(); }
   // A block begins, whose indices are in the context.
   void BeginBlock(uint64_t block);
+  // It is one of a cluster whose blocks are live at once; they join in the order of their ranks. If its threads wait
+  // for those of others, it stops with kIdle. FailOneTest: no block can go on; see TransactionBarriers::FailOne.
+  void JoinCluster(LiveCluster& cluster) { waits_.Join(cluster); }
+  bool FailOneTest() { return waits_.transactions.FailOne(); }
   // Lets the threads of the block run until something is to be done about it. A fault in device code leaves by the
   // fault handler; then, and after errors, Abandon makes all stacks usable again.
   BlockStop Continue();
@@ -85,7 +89,7 @@ class BlockThreads {
   // It does something to a transaction barrier, and gets the state before; waits for a phase
   // (TransactionBarriers::Test).
   uint64_t Transact(uint32_t site, Transaction operation, uint64_t address, uint32_t number);
-  uint64_t WaitForPhase(const TransactionBarriers::Wait& wait);
+  uint64_t WaitForPhase(TransactionBarriers::Wait wait);
   // Lockstep: the thread is in front of a memory access of PTX instruction `pc`.
   void BeforeAccess(uint32_t pc);
   // The kernel's polling loop number `wait` has ended an iteration that changed nothing; `address` is what it polls, 0

@@ -57,8 +57,10 @@ absl::Status LaunchConductor::GiveGridWorkspace(const InstrumentedKernel& kernel
 
 trace::v1::Launch LaunchConductor::Describe(const InstrumentedKernel& kernel, const Geometry& geometry) const {
   trace::v1::Launch record = DescribeLaunch(geometry, memory_);
-  if (options_.resident_blocks > 1) {
-    record.set_resident_blocks(LiveBlocks(options_.resident_blocks, geometry, kernel.uses_local));
+  const uint32_t live = LiveBlocks(options_.resident_blocks, geometry, kernel.uses_local);
+  const uint32_t cluster = geometry.cluster_blocks();
+  if (options_.resident_blocks > 1 || cluster > 1) {
+    record.set_resident_blocks(std::max(cluster, live / cluster * cluster));
   }
   return record;
 }
@@ -79,9 +81,10 @@ absl::StatusOr<LaunchOutcome> LaunchConductor::Run(const ReadyLaunch& launch, tr
   HEDDLE_ASSIGN_OR_RETURN(trace::v1::Certificate certificate, Certify(launch, recorded));
   LaunchValidity validity(launch.recorded->kernel, *launch.program, launch.geometry, options_.lockstep);
   if (options_.allow_outside_reads) validity.CountOutsideReads(memory_.allocations());
-  runner_.SetObserver(validity.observer());
+  runner_.SetObservers(validity.observers());
   absl::Status status = runner_.Run(recorded_form, native_form, launch.ranges, launch.geometry, launch.proto, writer);
-  runner_.SetObserver(nullptr);
+  runner_.SetObservers({});
+  validity.End();
   if (!status.ok()) {
     const std::string cause = validity.HandOffWarning();
     return cause.empty() ? status : absl::Status(status.code(), absl::StrCat(status.message(), "; ", cause));
@@ -94,6 +97,12 @@ absl::StatusOr<LaunchOutcome> LaunchConductor::Run(const ReadyLaunch& launch, tr
 
 absl::StatusOr<trace::v1::Certificate> LaunchConductor::Certify(const ReadyLaunch& launch, const LaunchForm& form) {
   if (certify_.runs == 0) return trace::v1::Certificate();
+  if (launch.geometry.cluster_blocks() > 1) {
+    trace::v1::Certificate none;
+    none.set_failure("clusters of several blocks are not run in other orders");
+    warn_(absl::StrCat("launch ", launch.number, ": not certified: ", none.failure()));
+    return none;
+  }
   CertifyOptions options;
   options.runs = certify_.runs;
   options.folder = certify_.folder;

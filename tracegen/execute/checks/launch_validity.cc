@@ -54,21 +54,38 @@ void Observers::AddFindings(std::string_view findings) {
 
 LaunchValidity::LaunchValidity(const InstrumentedKernel& kernel, const trace::Program& program,
                                const Geometry& geometry, bool lockstep)
-    : kernel_(kernel), program_(program), lockstep_(lockstep), threads_(geometry.threads()) {
+    : kernel_(kernel),
+      program_(program),
+      lockstep_(lockstep),
+      threads_(geometry.threads()),
+      observers_(geometry.cluster_blocks()) {
   const uint32_t bytes = SharedBytes(kernel, geometry);
   if (bytes != 0) {
-    shared_.emplace(program, geometry.threads(), bytes, StoredConstants(kernel, program));
-    observers_.Add(&*shared_);
+    shared_.emplace(program, geometry.threads(), bytes, StoredConstants(kernel, program), geometry.clusters());
+    for (Observers& observers : observers_) observers.Add(&*shared_);
   }
   if (!kernel.awaited.empty()) {
-    waits_.emplace(program, geometry.threads(), kernel.awaited);
-    observers_.Add(&*waits_);
+    waits_ = std::vector(observers_.size(), WarpWaitCheck(program, geometry.threads(), kernel.awaited));
+    for (size_t rank = 0; rank < waits_.size(); ++rank) observers_[rank].Add(&waits_[rank]);
   }
 }
 
 void LaunchValidity::CountOutsideReads(const std::vector<trace::v1::Allocation>& allocations) {
-  outside_.emplace(program_, threads_, allocations);
-  observers_.Add(&*outside_);
+  outside_ = std::vector(observers_.size(), OutsideReads(program_, threads_, allocations));
+  for (size_t rank = 0; rank < outside_.size(); ++rank) observers_[rank].Add(&outside_[rank]);
+}
+
+std::vector<BlockObserver*> LaunchValidity::observers() {
+  std::vector<BlockObserver*> all;
+  for (Observers& observers : observers_) {
+    if (!observers.empty()) all.push_back(&observers);
+  }
+  return all;
+}
+
+void LaunchValidity::End() {
+  for (size_t rank = 1; rank < waits_.size(); ++rank) waits_[0].AddFindings(waits_[rank].TakeFindings());
+  for (size_t rank = 1; rank < outside_.size(); ++rank) outside_[0].AddFindings(outside_[rank].TakeFindings());
 }
 
 bool LaunchValidity::Complete(trace::v1::Certificate& certificate) const {
@@ -81,11 +98,11 @@ bool LaunchValidity::Complete(trace::v1::Certificate& certificate) const {
       hand_off.set_count(count);
     }
   }
-  if (waits_.has_value()) {
-    for (const auto& [pc, wait] : waits_->waits()) *certificate.add_warp_wait() = wait;
+  if (!waits_.empty()) {
+    for (const auto& [pc, wait] : waits_[0].waits()) *certificate.add_warp_wait() = wait;
   }
-  if (outside_.has_value()) {
-    for (const auto& [pc, read] : outside_->reads()) *certificate.add_outside_read() = read;
+  if (!outside_.empty()) {
+    for (const auto& [pc, read] : outside_[0].reads()) *certificate.add_outside_read() = read;
   }
   return lockstep_ || certificate.outside_read_size() != 0 || certificate.runs() != 0 ||
          certificate.hand_off_size() != 0 || certificate.warp_wait_size() != 0 || !certificate.failure().empty();
@@ -119,10 +136,10 @@ std::vector<std::string> LaunchValidity::Warnings(const trace::v1::Certificate& 
                                     "whenever they do"));
   }
   if (const auto& first = shared_->uninitialized(); first.has_value()) {
-    warnings.push_back(absl::StrCat("kernel '", trace::BriefKernelName(kernel_.name), "': shared memory is read at ",
-                                    PlaceOf(first->pc), " that no thread of the block has written (first by block ",
-                                    first->block, ", thread ", first->thread,
-                                    "): here it is zero, on a device it is arbitrary"));
+    warnings.push_back(absl::StrCat(
+        "kernel '", trace::BriefKernelName(kernel_.name), "': shared memory is read at ", PlaceOf(first->pc),
+        " that no thread of the ", observers_.size() > 1 ? "cluster" : "block", " has written (first by block ",
+        first->block, ", thread ", first->thread, "): here it is zero, on a device it is arbitrary"));
   }
   return warnings;
 }

@@ -50,10 +50,13 @@ class LaunchValidity {
   // From here on counts reads outside these.
   void CountOutsideReads(const std::vector<trace::v1::Allocation>& allocations);
 
-  // For BlockRunner::SetObserver while the launch is recorded; null if there is nothing to look for.
-  BlockObserver* observer() { return observers_.empty() ? nullptr : &observers_; }
+  // For LaunchRunner::SetObservers while the launch is recorded; empty if there is nothing to look for.
+  std::vector<BlockObserver*> observers();
+  // The launch has run.
+  void End();
 
-  // Adds what was found to what is known already (runs under other orders). False if there is nothing to tell.
+  // After End. Adds what was found to what is known already (runs under other orders). False if there is nothing to
+  // tell.
   bool Complete(trace::v1::Certificate& certificate) const;
 
   // What the user should know of this and of the certificate, with source lines; the same kernel gives the same lines.
@@ -68,11 +71,12 @@ class LaunchValidity {
   const InstrumentedKernel& kernel_;
   const trace::Program& program_;
   bool lockstep_;
-  std::optional<SharedMemoryCheck> shared_;  // if the launch has shared memory
-  std::optional<WarpWaitCheck> waits_;       // if the kernel has loops that wait
-  std::optional<OutsideReads> outside_;
   uint32_t threads_;
-  Observers observers_;
+  std::optional<SharedMemoryCheck> shared_;  // if the launch has shared memory
+  // By rank of the block in its cluster; the first has all when the launch has ended.
+  std::vector<WarpWaitCheck> waits_;  // if the kernel has loops that wait
+  std::vector<OutsideReads> outside_;
+  std::vector<Observers> observers_;
 };
 
 }  // namespace heddle::tracegen

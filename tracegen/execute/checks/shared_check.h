@@ -12,9 +12,11 @@
 
 #include "absl/status/status.h"
 #include "tracegen/execute/block/block_observer.h"
+#include "tracegen/execute/checks/cluster_loads.h"
 #include "tracegen/execute/checks/hand_off_finder.h"
 #include "tracegen/execute/checks/shared_paths.h"
 #include "tracegen/execute/checks/uninitialized_loads.h"
+#include "traces/format/program/clusters.h"
 #include "traces/format/program/program.h"
 
 namespace heddle::tracegen {
@@ -37,13 +39,17 @@ namespace heddle::tracegen {
 //
 // A load of a place that no thread has stored to before the same barrier reads what is not initialized.
 //
+// In launches whose clusters have several blocks, both are looked for in the shared memory of the whole cluster; there
+// only loads of what no thread of it has ever stored to are told.
+//
 // An asynchronous copy stores at the wait that covers it; a thread that ends without such a wait is told.
 class SharedMemoryCheck final : public BlockObserver {
  public:
   // Of one launch of `program`, which must outlive the check, with so many threads and so much shared memory per block.
   // `constants`: by instruction a number that stands for the constant that it stores, 0 = none is known; may be empty.
+  // One cluster after the other is shown; its blocks may be shown in parts in any order.
   SharedMemoryCheck(const trace::Program& program, uint32_t threads, uint32_t shared_bytes,
-                    std::vector<uint32_t> constants = {});
+                    std::vector<uint32_t> constants = {}, const trace::Clusters& clusters = {});
 
   absl::Status AddBlock(uint64_t block, BlockRecords& records, std::span<const uint64_t> consumed, bool last) override;
   bool CanBeCopied() const override { return true; }
@@ -53,17 +59,21 @@ class SharedMemoryCheck final : public BlockObserver {
   // Number of loads, or of places stored over, by pair of instructions.
   const std::map<HandOff, uint64_t>& hand_offs() const { return hand_offs_.found(); }
   // The first load, and its block, of what was not initialized.
-  const std::optional<UninitializedLoad>& uninitialized() const { return uninitialized_.found(); }
+  const std::optional<UninitializedLoad>& uninitialized() const {
+    return of_clusters_.has_value() ? of_clusters_->found() : uninitialized_.found();
+  }
   // The first asynchronous copy of the program that some thread has not waited for when it ended.
-  const std::optional<trace::Pc>& unwaited() const { return paths_.unwaited(); }
+  std::optional<trace::Pc> unwaited() const;
 
  private:
   static constexpr uint64_t kStoresSampled = 16;  // the first one of so many
 
   const uint32_t shared_bytes_;
-  SharedPaths paths_;
+  const trace::Clusters clusters_;
+  std::vector<SharedPaths> paths_;  // by rank
   HandOffFinder hand_offs_;
   UninitializedLoads uninitialized_;
+  std::optional<ClusterLoads> of_clusters_;  // of several blocks, in place of the one above
 };
 
 }  // namespace heddle::tracegen

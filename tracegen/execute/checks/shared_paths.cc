@@ -14,7 +14,9 @@ using trace::v1::Instruction;
 constexpr uint64_t kBarrierStep = uint64_t{1} << 32;  // of ThreadState::interval
 
 bool MayBeShared(const trace::Column& column) {
-  return IsAddress(column) && (column.space == trace::v1::SPACE_SHARED || column.space == trace::v1::SPACE_GENERIC);
+  return IsAddress(column) &&
+         (column.space == trace::v1::SPACE_SHARED || column.space == trace::v1::SPACE_CLUSTER_SHARED ||
+          column.space == trace::v1::SPACE_GENERIC);
 }
 
 // What a wait or a commit does to copies on their way.

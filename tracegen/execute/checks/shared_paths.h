@@ -112,20 +112,36 @@ struct SharedUnits {
   uint32_t end = 0;  // `first` if it is not an access to shared memory
 };
 
-// The paths with the addresses of what was walked last.
+// The paths with the addresses of what was walked last. In launches whose clusters have several blocks, places are
+// those of the cluster: of all its blocks one behind the other.
 struct SharedAccesses {
   const SharedPaths& paths;
   BlockRecords& records;
   std::span<const uint64_t> consumed;  // by thread: what lies behind the end of a part may not have been written
   uint32_t shared_bytes = 0;           // of a block
+  uint32_t cluster_blocks = 1;
+  uint32_t rank = 0;  // of the block in its cluster
 
   SharedUnits UnitsOf(uint32_t thread, const SharedStep& step) const {
     if (step.position >= consumed[thread]) return {};
-    const uint64_t offset = records.address(thread, step.position) - kSharedBase;
+    uint64_t offset = records.address(thread, step.position) - kSharedBase;
+    uint64_t base = 0;
+    if (cluster_blocks > 1) {
+      uint64_t owner = rank;
+      if (const uint64_t place = offset - (kClusterBase - kSharedBase); place < kClusterBytes) {
+        owner = place / kSharedBytes;
+        offset = place % kSharedBytes;
+        if (owner >= cluster_blocks) return {};
+      }
+      base = owner * UnitCount(shared_bytes, paths.unit_bits());
+    }
     if (offset >= shared_bytes || step.bytes > shared_bytes - offset) return {};
-    return {static_cast<uint32_t>(offset >> paths.unit_bits()),
-            static_cast<uint32_t>((offset + step.bytes - 1) >> paths.unit_bits()) + 1};
+    return {static_cast<uint32_t>(base + (offset >> paths.unit_bits())),
+            static_cast<uint32_t>(base + ((offset + step.bytes - 1) >> paths.unit_bits())) + 1};
   }
+
+  // Places of so much shared memory, the last of which may be smaller.
+  static uint32_t UnitCount(uint32_t bytes, uint32_t unit_bits) { return (bytes + (1u << unit_bits) - 1) >> unit_bits; }
 };
 
 }  // namespace heddle::tracegen

@@ -6,6 +6,7 @@
 
 #include "tracegen/instrument/instrument.h"
 #include "tracegen/instrument/thread_context.h"
+#include "traces/format/program/clusters.h"
 
 namespace heddle::tracegen {
 
@@ -14,6 +15,9 @@ using KernelEntry = void (*)(ThreadContext*, const void* const*);
 struct Geometry {
   uint32_t grid[3] = {1, 1, 1};
   uint32_t block[3] = {1, 1, 1};
+  // Blocks of a cluster, which divide the grid, and whether the launch asks for clusters.
+  uint32_t cluster[3] = {1, 1, 1};
+  bool is_explicit_cluster = false;
   uint32_t dynamic_shared_bytes = 0;
   uint32_t grid_id = 0;
   uint32_t environment[8] = {};  // ThreadContext::environment
@@ -24,6 +28,10 @@ struct Geometry {
 
   uint64_t blocks() const { return uint64_t{grid[0]} * grid[1] * grid[2]; }
   uint32_t threads() const { return block[0] * block[1] * block[2]; }
+  uint32_t cluster_blocks() const { return cluster[0] * cluster[1] * cluster[2]; }
+  trace::Clusters clusters() const {
+    return trace::Clusters({grid[0], grid[1], grid[2]}, {cluster[0], cluster[1], cluster[2]});
+  }
 };
 
 // Shared memory of a block: static, to a multiple of 16 bytes, then dynamic.

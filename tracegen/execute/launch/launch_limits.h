@@ -21,6 +21,12 @@ inline constexpr uint32_t kMaxShared = 96 << 10;        // bytes per block, dyna
 // Blocks of a launch that may be asked to be live at once.
 inline constexpr uint32_t kMaxResidentBlocks = 1024;
 
+// Gives the launch its clusters: as many blocks as `asked`, or, if that is all 0, as the kernel was compiled for, else
+// one. InvalidArgument: clusters that the kernel was not compiled for, that are too large, or that do not divide the
+// grid.
+absl::Status ChooseClusters(const std::string& kernel, const KernelBounds& bounds, const uint32_t* asked,
+                            Geometry* geometry);
+
 // InvalidArgument: a dimension that is zero or beyond the device's limits, or a block that the kernel was not compiled
 // for.
 absl::Status CheckGeometry(const std::string& kernel, const KernelBounds& bounds, const Geometry& geometry);

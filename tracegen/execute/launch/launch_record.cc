@@ -1,6 +1,9 @@
 #include "tracegen/execute/launch/launch_record.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "traces/format/limits.h"
 
 namespace heddle::tracegen {
 
@@ -13,9 +16,20 @@ trace::v1::Launch DescribeLaunch(const Geometry& geometry, const DeviceMemory& m
   };
   dimensions(launch.mutable_grid(), geometry.grid);
   dimensions(launch.mutable_block(), geometry.block);
+  if (geometry.is_explicit_cluster) dimensions(launch.mutable_cluster(), geometry.cluster);
   launch.set_dynamic_shared_bytes(geometry.dynamic_shared_bytes);
   for (trace::v1::Allocation& allocation : memory.allocations()) *launch.add_allocation() = std::move(allocation);
   return launch;
+}
+
+bool TellClusters(trace::v1::FileHeader& header) {
+  const bool is_told = std::ranges::any_of(header.window(), [](const trace::v1::AddressWindow& window) {
+    return window.space() == trace::v1::SPACE_CLUSTER_SHARED;
+  });
+  if (is_told) return false;
+  header.set_minor(std::max(header.minor(), trace::kCollectiveMinorVersion));
+  *header.add_window() = DeviceMemory::ClusterWindow();
+  return true;
 }
 
 }  // namespace heddle::tracegen

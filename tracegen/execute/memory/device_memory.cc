@@ -349,6 +349,14 @@ absl::Status DeviceMemory::MapLocal(uint32_t threads) {
   return absl::OkStatus();
 }
 
+trace::v1::AddressWindow DeviceMemory::ClusterWindow() {
+  trace::v1::AddressWindow window;
+  window.set_space(trace::v1::SPACE_CLUSTER_SHARED);
+  window.set_base(kClusterBase);
+  window.set_bytes(kClusterBytes);
+  return window;
+}
+
 std::vector<trace::v1::AddressWindow> DeviceMemory::Windows() {
   std::vector<trace::v1::AddressWindow> windows;
   auto add = [&windows](trace::v1::MemorySpace space, uint64_t base, uint64_t bytes) {

@@ -85,6 +85,8 @@ class DeviceMemory {
   int constant_file() const { return files_[1]; }
   // The windows as a trace's header lists them.
   static std::vector<trace::v1::AddressWindow> Windows();
+  // That of clusters, which only traces with clusters of several blocks list.
+  static trace::v1::AddressWindow ClusterWindow();
 
  private:
   struct Range {

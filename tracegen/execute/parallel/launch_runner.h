@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "tracegen/execute/block/block_runner.h"
 #include "tracegen/execute/launch/launch_form.h"
+#include "tracegen/execute/launch/warnings.h"
 #include "tracegen/execute/memory/device_memory.h"
 #include "tracegen/execute/parallel/parallel_blocks.h"
 #include "tracegen/execute/parallel/resident_blocks.h"
@@ -24,7 +25,7 @@ class LaunchRunner {
   explicit LaunchRunner(RunnerOptions options);
   ~LaunchRunner();
 
-  // As ResidentBlocks::Run. What threads have waited for goes to the writer.
+  // As ResidentBlocks::Run, also where clusters have several blocks. What threads have waited for goes to the writer.
   absl::Status Run(const LaunchForm* recorded, const LaunchForm* native, std::span<const GridRange> ranges,
                    const Geometry& geometry, const trace::v1::KernelProgram* program, trace::TraceWriter* writer);
 
@@ -34,22 +35,30 @@ class LaunchRunner {
   // See BlockRunner.
   void SetBounds(const std::vector<trace::v1::Allocation>& allocations, const trace::v1::KernelProgram* program);
   void SetHeap(DeviceHeap* heap);
-  // Who sees the records of the launches that follow; only where blocks run one after the other.
-  void SetObserver(BlockObserver* observer) {
-    if (single_ != nullptr) single_->SetObserver(observer);
-  }
+  // Who sees the records of the launches that follow: of blocks that run one after the other, of clusters that do, by
+  // rank of the block. Empty: nobody.
+  void SetObservers(const std::vector<BlockObserver*>& observers);
   uint64_t instructions() const;
-  const std::vector<std::string>& warnings() const;
+  const std::vector<std::string>& warnings() const { return warnings_.all(); }
   // The runner of launches whose blocks run one after the other; null if several are live at once.
   BlockRunner* single() { return single_.get(); }
   // Null unless blocks may be spread over processes.
   const ParallelBlocks* parallel() const { return parallel_.get(); }
 
  private:
+  absl::Status RunClusters(const LaunchForm* recorded, const LaunchForm* native, std::span<const GridRange> ranges,
+                           const Geometry& geometry, const trace::v1::KernelProgram* program,
+                           trace::TraceWriter* writer);
+
   uint32_t resident_blocks_;
   std::unique_ptr<BlockRunner> single_;
   std::unique_ptr<ParallelBlocks> parallel_;
   std::unique_ptr<ResidentBlocks> resident_;
+  std::unique_ptr<ResidentBlocks> clusters_;  // of launches with clusters where resident_ is null; made for the first
+  RunnerOptions cluster_options_;
+  std::vector<trace::v1::Allocation> allocations_;
+  std::vector<BlockObserver*> observers_;
+  Warnings warnings_;
 };
 
 }  // namespace heddle::tracegen

@@ -59,8 +59,12 @@ absl::Status ResidentBlocks::Run(const LaunchForm* recorded, const LaunchForm* n
   geometry_ = geometry;
   geometry_.first_block = geometry_.end_block = 0;
   const InstrumentedKernel& kernel = *(recorded != nullptr ? recorded : native)->kernel;
-  live_blocks_ = LiveBlocks(options_.resident_blocks, geometry, kernel.uses_local);
-  if (const uint64_t wanted = std::min<uint64_t>(options_.resident_blocks, geometry.blocks()); live_blocks_ < wanted) {
+  width_ = geometry.cluster_blocks();
+  const uint64_t wanted = std::max(
+      width_, static_cast<uint32_t>(std::min<uint64_t>(options_.resident_blocks, geometry.blocks())) / width_ * width_);
+  live_blocks_ =
+      std::max(width_, LiveBlocks(static_cast<uint32_t>(wanted), geometry, kernel.uses_local) / width_ * width_);
+  if (live_blocks_ < wanted) {
     warnings_.Add(absl::StrCat("kernel '", trace::BriefKernelName(kernel.name), "': ", live_blocks_,
                                " of its blocks are live at once, ", "not ", wanted,
                                ": there is room for the stacks of ",
@@ -77,8 +81,22 @@ absl::Status ResidentBlocks::Run(const LaunchForm* recorded, const LaunchForm* n
   }
   for (Slot& slot : slots_) {
     slot.sink = std::make_unique<Sink>(writer_);
+    slot.runner->SetObserver(nullptr);
     slot.runner->SetLiveBlocks(live_blocks_);
     slot.runner->SetBounds(allocations_, program);
+  }
+  clusters_.clear();
+  if (width_ > 1) {
+    HEDDLE_ASSIGN_OR_RETURN(memory_, ClusterMemory::Create(live_blocks_ / width_));
+    while (clusters_.size() < live_blocks_ / width_) {
+      clusters_.push_back(std::make_unique<LiveCluster>());
+      clusters_.back()->phase.on_end = [this] { waits_.Changed(); };
+    }
+    if (clusters_.size() == 1 && program != nullptr) {
+      for (size_t rank = 0; rank < observers_.size() && rank < width_; ++rank) {
+        slots_[rank].runner->SetObserver(observers_[rank]);
+      }
+    }
   }
   FaultHandler handler(options_.allow_outside_reads);
   // A fault in the kernel continues here.
@@ -94,28 +112,45 @@ absl::Status ResidentBlocks::Run(const LaunchForm* recorded, const LaunchForm* n
 
 absl::Status ResidentBlocks::RunAll(const LaunchForm* recorded, const LaunchForm* native,
                                     std::span<const GridRange> ranges) {
-  size_t range = 0;
-  uint64_t next = ranges.empty() ? 0 : ranges[0].first;
+  BlockQueue queue(ranges, geometry_.clusters());
   for (;;) {
     bool progressed = false;
     bool any = false;
-    for (uint32_t s = 0; s < live_blocks_; ++s) {
-      Slot& slot = slots_[s];
-      if (InterruptRequested()) return absl::CancelledError("interrupted");
-      while (range < ranges.size() && next == ranges[range].end) {
-        if (++range < ranges.size()) next = ranges[range].first;
-      }
-      if (!slot.live && range < ranges.size()) {
-        const bool record = ranges[range].record;
-        Begin(slot, *(record ? recorded : native), record, next++);
+    for (size_t cluster = 0; cluster < live_blocks_ / width_; ++cluster) {
+      const std::span<Slot> group = Group(cluster);
+      if (!queue.empty() && std::ranges::none_of(group, &Slot::live)) {
+        BeginGroup(cluster, *(queue.record() ? recorded : native), queue);
+        queue.Pop();
         progressed = true;
       }
-      if (!slot.live) continue;
-      any = true;
-      HEDDLE_RETURN_IF_ERROR(Turn(slot, &progressed));
+      for (Slot& slot : group) {
+        if (InterruptRequested()) return absl::CancelledError("interrupted");
+        if (!slot.live) continue;
+        any = true;
+        HEDDLE_RETURN_IF_ERROR(Turn(slot, &progressed));
+      }
     }
     if (!any) return absl::OkStatus();
-    if (!progressed) return Deadlock();
+    if (!progressed) HEDDLE_RETURN_IF_ERROR(Deadlock());
+  }
+}
+
+void ResidentBlocks::BeginGroup(size_t cluster, const LaunchForm& form, const BlockQueue& queue) {
+  const bool record = queue.record();
+  if (record) {
+    for (const uint64_t block : queue.BeginningRecords()) writer_.BeginBlock(block);
+  }
+  if (width_ > 1) {
+    clusters_[cluster]->blocks.clear();
+    clusters_[cluster]->phase.number = 0;
+    clusters_[cluster]->phase.blocks.clear();
+  }
+  for (uint32_t rank = 0; rank < width_; ++rank) {
+    Slot& slot = Group(cluster)[rank];
+    Begin(slot, form, record, queue.block(rank));
+    if (width_ == 1) continue;
+    slot.runner->JoinCluster(*clusters_[cluster]);
+    memory_->Open(static_cast<uint32_t>(cluster), rank);
   }
 }
 
@@ -132,11 +167,16 @@ void ResidentBlocks::Begin(Slot& slot, const LaunchForm& form, bool record, uint
   slot.record = record;
   slot.block = block;
   slot.idle_in = 0;
-  if (record) writer_.BeginBlock(block);
 }
 
 void ResidentBlocks::Activate(Slot& slot) {
   if (active_ == &slot) return;
+  if (memory_ != nullptr) {
+    const auto number = static_cast<uint32_t>(&slot - slots_.data());
+    memory_->Show(number / width_, number % width_);
+    active_ = &slot;
+    return;
+  }
   char* window = reinterpret_cast<char*>(kSharedBase);
   if (active_ != nullptr && active_->live) active_->shared.assign(window, window + active_->runner->shared_bytes());
   if (slot.live) std::memcpy(window, slot.shared.data(), slot.shared.size());
@@ -165,11 +205,20 @@ absl::Status ResidentBlocks::Turn(Slot& slot, bool* progressed) {
   *progressed = true;
   if (*end != BlockRunner::TurnEnd::kFinished) return absl::OkStatus();
   slot.live = false;
+  if (memory_ != nullptr) {
+    const auto number = static_cast<uint32_t>(&slot - slots_.data());
+    memory_->Close(number / width_, number % width_);
+  }
   if (options_.progress) options_.progress(slot.block, instructions_);
   return slot.record ? writer_.Flush() : absl::OkStatus();
 }
 
 absl::Status ResidentBlocks::Deadlock() {
+  for (uint32_t s = 0; s < live_blocks_ && width_ > 1; ++s) {
+    if (!slots_[s].live || !slots_[s].runner->FailOneTest()) continue;
+    waits_.Changed();
+    return absl::OkStatus();
+  }
   for (uint32_t s = 0; s < live_blocks_; ++s) {
     Slot& slot = slots_[s];
     if (!slot.live) continue;
@@ -192,6 +241,7 @@ void ResidentBlocks::Reset() {
     warnings_.AddAll(slot.runner->warnings());
   }
   active_ = nullptr;
+  memory_.reset();
   writer_.EndLaunch();
 }
 

@@ -6,8 +6,15 @@ namespace heddle::tracegen {
 
 void ClusterBarrier::BeginBlock() {
   std::fill(parts_.begin(), parts_.end(), Part{});
-  phase_ = 0;
   arrived_ = 0;
+  own_.number = 0;
+  own_.blocks = {this};
+  phase_ = &own_;
+}
+
+void ClusterBarrier::Join(ClusterPhase& phase) {
+  phase.blocks.push_back(this);
+  phase_ = &phase;
 }
 
 ClusterBarrier::Part& ClusterBarrier::Running() {
@@ -18,7 +25,7 @@ ClusterBarrier::Part& ClusterBarrier::Running() {
 std::string ClusterBarrier::Arrive() {
   Part& part = Running();
   if (part.phase != 0) return "a thread arrives at the cluster's barrier twice without waiting for it";
-  part.phase = phase_ + 1;
+  part.phase = phase_->number + 1;
   ++arrived_;
   Check();
   return "";
@@ -32,7 +39,7 @@ std::string ClusterBarrier::WhyNoWait() const {
 
 bool ClusterBarrier::Wait(uint32_t site) {
   Part& part = Running();
-  if (part.phase <= phase_) {
+  if (part.phase <= phase_->number) {
     part.phase = 0;
     return true;
   }
@@ -45,15 +52,28 @@ bool ClusterBarrier::Wait(uint32_t site) {
   return false;
 }
 
-void ClusterBarrier::Check() {
-  if (arrived_ == 0 || arrived_ + threads_.exited() < threads_.count()) return;
+bool ClusterBarrier::IsThere() const {
+  if (arrived_ + threads_.exited() < threads_.count()) return false;
   for (uint32_t t = 0; t < threads_.count(); ++t) {
-    const bool is_there = threads_[t].state == ThreadState::kExited || parts_[t].phase == phase_ + 1;
-    if (!is_there) return;
+    if (threads_[t].state == ThreadState::kExited) continue;
+    if (t >= parts_.size() || parts_[t].phase != phase_->number + 1) return false;
   }
-  ++phase_;
+  return true;
+}
+
+void ClusterBarrier::Check() {
+  const std::vector<ClusterBarrier*>& blocks = phase_->blocks;
+  if (std::ranges::all_of(blocks, [](const ClusterBarrier* block) { return block->arrived_ == 0; })) return;
+  if (!IsThere()) return;
+  if (!std::ranges::all_of(blocks, [this](const ClusterBarrier* at) { return at == this || at->IsThere(); })) return;
+  ++phase_->number;
+  for (ClusterBarrier* block : blocks) block->Release();
+  if (phase_->on_end) phase_->on_end();
+}
+
+void ClusterBarrier::Release() {
   arrived_ = 0;
-  for (uint32_t t = 0; t < threads_.count(); ++t) {
+  for (uint32_t t = 0; t < parts_.size() && t < threads_.count(); ++t) {
     if (!parts_[t].waits) continue;
     parts_[t] = Part{};
     warps_.Unblock(t);

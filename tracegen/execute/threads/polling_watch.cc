@@ -12,6 +12,21 @@ void PollingWatch::BeginLaunch(const InstrumentedKernel& kernel, bool first_bloc
   if (first_blocks && !is_shared_) marks_.Reset();
 }
 
+void PollingWatch::BeginBlock(uint64_t block) {
+  block_ = block;
+  owner_ = block;
+  if (context_.cluster_nctarank == 1) return;
+  const uint32_t* const at = context_.clusterid;
+  const uint32_t* const count = context_.nclusterid;
+  owner_ = at[0] + uint64_t{count[0]} * (at[1] + uint64_t{count[1]} * at[2]);
+}
+
+WatchedPlace PollingWatch::PlaceOf(uint64_t address) const {
+  const uint64_t offset = address - kSharedBase;
+  if (context_.cluster_nctarank == 1 || offset >= kSharedBytes) return {address, owner_};
+  return {kClusterBase + context_.cluster_ctarank * kSharedBytes + offset, owner_};
+}
+
 void PollingWatch::StartActive() {
   polling_[threads_.running()] = Polling{};
   for (uint32_t wait = 0; wait < kernel_->waits.size(); ++wait) LeaveLoop(wait);
@@ -72,6 +87,7 @@ void PollingWatch::Wait(uint32_t wait, uint64_t address) {
     open.meets_block = kernel_->waits[wait].meets_block;
     open.instruction = kernel_->waits[wait].instruction;
     open.address = address;
+    open.place = PlaceOf(address);
     open.block = block_;
     open.thread = threads_.running();
   }

@@ -29,7 +29,7 @@ class PollingWatch {
 
   // A launch, or a range of its blocks, begins. `record`: what threads have waited for is kept for the trace.
   void BeginLaunch(const InstrumentedKernel& kernel, bool first_blocks, bool record);
-  void BeginBlock(uint64_t block) { block_ = block; }
+  void BeginBlock(uint64_t block);
 
   bool is_active() const { return !polling_.empty(); }
   bool is_shared() const { return is_shared_; }
@@ -73,7 +73,7 @@ class PollingWatch {
   // It has left that loop.
   void LeaveLoop(uint32_t wait) { CycleOf(wait) = Cycle{}; }
   // The running thread has changed memory while others wait for a change.
-  void Wrote(uint64_t address, uint64_t bytes) { marks_.Wrote(address, bytes, block_, threads_.running()); }
+  void Wrote(uint64_t address, uint64_t bytes) { marks_.Wrote(PlaceOf(address), bytes, block_, threads_.running()); }
 
   // Whether every thread that is ready has polled in vain since the last change; moves one that has not to the front.
   // True where none is ready. Needs is_active().
@@ -112,6 +112,7 @@ class PollingWatch {
   void ResumeActive();
   void KeepActive();
   void NoteSynchronizationActive(uint32_t site, bool brings_value, uint64_t value);
+  WatchedPlace PlaceOf(uint64_t address) const;
   Cycle& CycleOf(uint32_t wait) { return cycles_[threads_.running() * kernel_->waits.size() + wait]; }
   // Whether the running thread does the same thing over and over again.
   bool RunningWaits() const { return context_.waiting != 0 && polling_[threads_.running()].spins >= 2; }
@@ -124,6 +125,7 @@ class PollingWatch {
   const InstrumentedKernel* kernel_ = nullptr;
   bool record_ = false;
   uint64_t block_ = 0;
+  uint64_t owner_ = 0;            // WatchedPlace
   std::vector<Cycle> cycles_;     // by thread and loop
   std::vector<Polling> polling_;  // by thread; empty unless the kernel waits in loops
 };

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tracegen/execute/threads/async_copies.h"
 #include "tracegen/execute/threads/cluster_barrier.h"
@@ -14,6 +15,14 @@
 
 namespace heddle::tracegen {
 
+struct SplitWaits;
+
+// The blocks of a cluster, which are live at once.
+struct LiveCluster {
+  ClusterPhase phase;
+  std::vector<SplitWaits*> blocks;  // by rank
+};
+
 struct SplitWaits {
   // Both must outlive the object.
   SplitWaits(ThreadScheduler& threads, WarpRendezvous& warps) : transactions(threads, warps), cluster(threads, warps) {}
@@ -22,7 +31,19 @@ struct SplitWaits {
     copies.BeginBlock(threads);
     transactions.BeginBlock();
     cluster.BeginBlock();
+    live = nullptr;
   }
+  // The block, which has begun, is one of these from here on. `all` must outlive it.
+  void Join(LiveCluster& all) {
+    live = &all;
+    cluster.Join(all.phase);
+    all.blocks.push_back(this);
+  }
+
+  // TransactionBarriers::Apply, also for barriers of other blocks of the cluster, where threads may only arrive.
+  std::string Transact(Transaction operation, uint64_t address, uint32_t number, uint64_t* before);
+  // The address in the block's own window of what lies in its own share of the cluster's.
+  uint64_t OwnAddress(uint64_t address) const;
 
   // Of a thread in state kAtPhase: where it waits, and for what.
   uint32_t SiteOf(uint32_t thread) const {
@@ -36,6 +57,7 @@ struct SplitWaits {
   AsyncCopies copies;
   TransactionBarriers transactions;
   ClusterBarrier cluster;
+  LiveCluster* live = nullptr;  // null: the block is a cluster of its own
 };
 
 }  // namespace heddle::tracegen

@@ -51,7 +51,7 @@ void TransactionBarriers::BeginBlock() {
 
 std::string TransactionBarriers::WhyRefused(uint64_t address) const {
   if (address % sizeof(uint64_t) != 0) return absl::StrCat(Name(address), ": its address is no multiple of 8");
-  if (State::Load(address).is_barrier) return "";
+  if (State::Load(Place(address)).is_barrier) return "";
   return absl::StrCat(Name(address), " has not been initialized");
 }
 
@@ -61,16 +61,16 @@ std::string TransactionBarriers::Apply(Transaction operation, uint64_t address, 
     if (number == 0 || number > kMostCount) {
       return absl::StrCat(Name(address), " is to expect ", number, " arrivals; 1 to ", kMostCount, " are possible");
     }
-    State{number, number, 0, 0, true}.Store(address);
+    State{number, number, 0, 0, true}.Store(Place(address));
     phases_[address] = 0;
     return "";
   }
   if (std::string why = WhyRefused(address); !why.empty()) return why;
-  State state = State::Load(address);
+  State state = State::Load(Place(address));
   *before = state.Bits();
   switch (operation) {
     case Transaction::kInvalidate:
-      std::memset(reinterpret_cast<void*>(address), 0, sizeof(uint64_t));
+      std::memset(reinterpret_cast<void*>(Place(address)), 0, sizeof(uint64_t));
       return "";
     case Transaction::kExpect:
     case Transaction::kArriveExpect:
@@ -94,6 +94,14 @@ std::string TransactionBarriers::Apply(Transaction operation, uint64_t address, 
   return ArriveAt(address, state, number);
 }
 
+std::string TransactionBarriers::ApplyFrom(uint64_t seen_at, Transaction operation, uint64_t address, uint32_t number,
+                                           uint64_t* before) {
+  shift_ = seen_at - address;
+  std::string wrong = Apply(operation, address, number, before);
+  shift_ = 0;
+  return wrong;
+}
+
 std::string TransactionBarriers::ArriveAt(uint64_t address, State& state, uint32_t arrivals) {
   if (arrivals > state.arrivals) {
     return absl::StrCat(Name(address), " gets ", arrivals, " arrivals, but its phase waits for ", state.arrivals);
@@ -102,7 +110,7 @@ std::string TransactionBarriers::ArriveAt(uint64_t address, State& state, uint32
   if (state.arrivals == 0 && state.bytes == 0) {
     EndPhase(address, state);
   } else {
-    state.Store(address);
+    state.Store(Place(address));
   }
   return "";
 }
@@ -110,7 +118,7 @@ std::string TransactionBarriers::ArriveAt(uint64_t address, State& state, uint32
 void TransactionBarriers::EndPhase(uint64_t address, State& state) {
   state.parity ^= 1;
   state.arrivals = state.expected;
-  state.Store(address);
+  state.Store(Place(address));
   const uint64_t over = ++phases_[address];
   std::fill(has_failed_.begin(), has_failed_.end(), false);
   std::erase_if(waiting_, [&](uint32_t thread) {
@@ -129,7 +137,7 @@ void TransactionBarriers::Release(uint32_t thread, uint64_t result) {
 
 uint64_t TransactionBarriers::Test(const Wait& wait) {
   const uint32_t self = threads_.running();
-  if (State::Load(wait.address).parity != wait.parity) return phases_[wait.address] + 1;
+  if (State::Load(Place(wait.address)).parity != wait.parity) return phases_[wait.address] + 1;
   if (waits_.size() < threads_.count()) {
     waits_.resize(threads_.count());
     has_failed_.resize(threads_.count());
@@ -153,7 +161,7 @@ bool TransactionBarriers::FailOne() {
 }
 
 std::string TransactionBarriers::Describe(uint32_t thread, const std::string& place) const {
-  const State state = State::Load(waits_[thread].address);
+  const State state = State::Load(Place(waits_[thread].address));
   std::string text = absl::StrCat(Name(waits_[thread].address), " at ", place, " (", state.arrivals, " arrivals");
   if (state.bytes != 0) absl::StrAppend(&text, " and ", state.bytes, " bytes");
   return absl::StrCat(text, " are to come)");

@@ -31,6 +31,8 @@ class TransactionBarriers {
   // The running thread does something to the barrier at `address`; `number` is what the operation has (Transaction).
   // `before` receives the state before it. Returns what the program has done wrong; empty: nothing.
   std::string Apply(Transaction operation, uint64_t address, uint32_t number, uint64_t* before);
+  // Likewise a thread of another block of the cluster, which sees the barrier at `seen_at`.
+  std::string ApplyFrom(uint64_t seen_at, Transaction operation, uint64_t address, uint32_t number, uint64_t* before);
 
   // What the running thread waits for: the phase in which an arrival gave `state`, or that of a parity.
   struct Wait {
@@ -70,6 +72,8 @@ class TransactionBarriers {
     void Store(uint64_t address) const;
   };
 
+  // Where the object at an address of the block lies now.
+  uint64_t Place(uint64_t address) const { return address + shift_; }
   std::string ArriveAt(uint64_t address, State& state, uint32_t arrivals);
   void EndPhase(uint64_t address, State& state);
   void Release(uint32_t thread, uint64_t result);
@@ -81,6 +85,7 @@ class TransactionBarriers {
   std::vector<bool> has_failed_;   // by thread, since a phase ended last
   // By address: phases that are over, since the barrier was made.
   absl::flat_hash_map<uint64_t, uint64_t> phases_;
+  uint64_t shift_ = 0;  // between the block's addresses and those of the thread that is at it
 };
 
 }  // namespace heddle::tracegen

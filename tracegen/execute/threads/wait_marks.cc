@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kGranule = 8;
 constexpr uint64_t kMostGranules = 64;  // of one write that are looked up; longer ones are compared with all watches
-constexpr unsigned kBlockShift = 40;    // where keys of shared memory hold the block
+constexpr unsigned kOwnerShift = 40;    // where keys of shared memory hold the owner
 
 bool IsShared(uint64_t address) { return address >= kSharedBase && address < kSharedBase + kSharedBytes; }
 
@@ -22,23 +22,23 @@ void WaitMarks::Reset() {
   not_listed_ = 0;
 }
 
-uint64_t WaitMarks::Key(uint64_t address, uint64_t block) {
-  if (!IsShared(address)) return address / kGranule;
-  return (address - kSharedBase) / kGranule | (block + 1) << kBlockShift;
+uint64_t WaitMarks::Key(const WatchedPlace& place) {
+  if (!IsShared(place.address) && place.address - kClusterBase >= kClusterBytes) return place.address / kGranule;
+  return (place.address - kSharedBase) / kGranule | (place.owner + 1) << kOwnerShift;
 }
 
 void WaitMarks::Wait(Open& open) {
   open.since = writes_;
   if (open.address == 0) return;
   ++watching_;
-  Watch& watch = watches_[Key(open.address, open.block)];
+  Watch& watch = watches_[Key(open.place)];
   if (watch.threads++ == 0) watch.write = 0;
 }
 
 void WaitMarks::Poll(Open& open) {
   if (open.address == 0) return;
   --watching_;
-  const auto found = watches_.find(Key(open.address, open.block));
+  const auto found = watches_.find(Key(open.place));
   if (found->second.write > open.since) {
     open.writer_known = true;
     open.writer_block = found->second.block;
@@ -57,15 +57,15 @@ void WaitMarks::End(Open& open, bool record) {
   }
 }
 
-void WaitMarks::Wrote(uint64_t address, uint64_t bytes, uint64_t block, uint32_t thread) {
+void WaitMarks::Wrote(const WatchedPlace& place, uint64_t bytes, uint64_t block, uint32_t thread) {
   ++writes_;
   const auto note = [&](Watch& watch) {
     watch.write = writes_;
     watch.block = block;
     watch.thread = thread;
   };
-  const uint64_t first = Key(address, block);
-  const uint64_t last = Key(address + bytes - 1, block);
+  const uint64_t first = Key(place);
+  const uint64_t last = Key({place.address + bytes - 1, place.owner});
   if (last - first < kMostGranules) {
     for (uint64_t key = first; key <= last; ++key) {
       if (const auto found = watches_.find(key); found != watches_.end()) note(found->second);

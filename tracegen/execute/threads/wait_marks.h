@@ -10,7 +10,14 @@
 
 namespace heddle::tracegen {
 
-// Shared by all blocks that are live at once. Addresses of shared memory mean another place in every block.
+// A place of memory, whoever names it: addresses of shared memory mean another one in every block. `owner` is the
+// block, or the cluster; in clusters of several blocks the address is that in their common window.
+struct WatchedPlace {
+  uint64_t address = 0;
+  uint64_t owner = 0;
+};
+
+// Shared by all blocks that are live at once.
 class WaitMarks {
  public:
   // Waits of a launch that are kept one by one; the others are counted.
@@ -25,6 +32,7 @@ class WaitMarks {
     uint32_t thread = 0;
     uint32_t writer_thread = 0;
     uint64_t address = 0;
+    WatchedPlace place;  // at that address
     uint64_t block = 0;
     uint64_t polls = 0;
     uint64_t writer_block = 0;
@@ -47,8 +55,8 @@ class WaitMarks {
   // their block in every iteration, all make as many iterations in whatever order they run.
   void End(Open& open, bool record);
 
-  // A thread has changed memory while watching() was not 0.
-  void Wrote(uint64_t address, uint64_t bytes, uint64_t block, uint32_t thread);
+  // A thread has changed memory, from that place on, while watching() was not 0.
+  void Wrote(const WatchedPlace& place, uint64_t bytes, uint64_t block, uint32_t thread);
   // Threads that wait now.
   uint64_t watching() const { return watching_; }
 
@@ -63,7 +71,7 @@ class WaitMarks {
     uint64_t block = 0;
     uint32_t thread = 0;
   };
-  static uint64_t Key(uint64_t address, uint64_t block);
+  static uint64_t Key(const WatchedPlace& place);
 
   uint64_t epoch_ = 1;
   uint64_t writes_ = 0;

@@ -54,7 +54,9 @@ class Translation {
       const ptx::Instruction* instruction = at.instruction();
       if (instruction == nullptr) continue;
       const std::string_view opcode = instruction->opcode();
-      const bool is_new = instruction->Has("cluster") || instruction->Has("try_wait") || opcode == "elect";
+      const bool accesses_cluster = instruction->Has("shared::cluster") && opcode != "isspacep" && opcode != "cvta";
+      const bool is_new = instruction->Has("cluster") || accesses_cluster || instruction->Has("try_wait") ||
+                          opcode == "elect" || opcode == "mapa" || opcode == "getctarank";
       const unsigned needed = is_new && instruction->form->op != trace::v1::OP_FENCE        ? 90
                               : opcode == "redux" || opcode == "cp" || opcode == "mbarrier" ? 80
                               : opcode == "match"                                           ? 70

@@ -155,7 +155,14 @@ class ModuleLowering {
         Annotate(function, absl::StrCat(directive, std::string(1, static_cast<char>('x' + i))), number);
       }
     }
-    for (const auto& [directive, key] : {std::pair("maxnreg", "maxnreg"), std::pair("minnctapersm", "minctasm")}) {
+    if (const ptx::Directive* cluster = source.Find("reqnctapercluster"); cluster != nullptr) {
+      for (size_t i = 0; i < 3 && !cluster->numbers.empty(); ++i) {
+        Annotate(function, absl::StrCat("cluster_dim_", std::string(1, static_cast<char>('x' + i))),
+                 i < cluster->numbers.size() ? cluster->numbers[i] : 1);
+      }
+    }
+    for (const auto& [directive, key] : {std::pair("maxnreg", "maxnreg"), std::pair("minnctapersm", "minctasm"),
+                                         std::pair("maxclusterrank", "maxclusterrank")}) {
       const ptx::Directive* found = source.Find(directive);
       if (found != nullptr && !found->numbers.empty()) Annotate(function, key, found->numbers[0]);
     }

@@ -90,7 +90,7 @@ absl::StatusOr<FlowInstruction> StaticInstruction(const TextPlace& place, const 
       (at.written ? flow.dst : flow.src).push_back(CanonicalName(function, at.index));
     });
     ForEachSpecial(operand, [&](std::string_view name) {
-      if (name == "%ctaid") flow.reads_block_index = true;
+      if (name == "%ctaid" || name.starts_with("%cluster")) flow.reads_block_index = true;
       if (name.starts_with("%clock") || name.starts_with("%globaltimer") || name == "%smid") flow.reads_clock = true;
     });
   }

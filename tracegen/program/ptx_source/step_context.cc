@@ -123,14 +123,6 @@ Value* FunctionOperands::SpecialNumber(std::string_view name, std::string_view s
     if (id == llvm::Intrinsic::not_intrinsic) return nullptr;
     return b_.CreateCall(llvm::Intrinsic::getDeclaration(&in_.module, id), {});
   };
-  // No launch has clusters: each block is one.
-  if (name == "is_explicit_cluster") return b_.getInt1(false);
-  if (name == "cluster_ctarank") return b_.getInt32(0);
-  if (name == "cluster_nctarank") return b_.getInt32(1);
-  if (name == "cluster_ctaid") return b_.getInt32(0);
-  if (name == "cluster_nctaid") return b_.getInt32(1);
-  if (name == "clusterid") name = "ctaid";
-  if (name == "nclusterid") name = "nctaid";
   // Halves of a counter of 64 bits.
   if (name == "clock_hi") return b_.CreateLShr(read("clock64"), 32);
   if (name == "globaltimer_lo") return b_.CreateTrunc(read("globaltimer"), b_.getInt32Ty());
@@ -140,7 +132,9 @@ Value* FunctionOperands::SpecialNumber(std::string_view name, std::string_view s
   std::string stem(name);
   if (IsUnknownToLlvm(name)) {
     llvm::FunctionType* type = llvm::FunctionType::get(b_.getInt32Ty(), false);
-    return b_.CreateCall(in_.module.getOrInsertFunction(absl::StrCat(kSpecialRegisterFunction, stem), type));
+    if (!selector.empty()) absl::StrAppend(&stem, ".", std::string(selector));
+    Value* value = b_.CreateCall(in_.module.getOrInsertFunction(absl::StrCat(kSpecialRegisterFunction, stem), type));
+    return name == "is_explicit_cluster" ? b_.CreateIsNotNull(value) : value;
   }
   if (!stem.starts_with("lanemask_")) {
     if (!selector.empty()) absl::StrAppend(&stem, ".", std::string(selector));
@@ -223,6 +217,32 @@ Value* FunctionOperands::Pointer(const ptx::Operand& address, StateSpace space) 
   return b_.CreateIntToPtr(number, type);
 }
 
+namespace {
+
+// mapa: the same place in the shared memory of the block with that rank; getctarank: whose it is. Addresses are
+// generic, or count from the start of shared memory.
+bool LowerClusterAddress(StepContext& step) {
+  llvm::IRBuilder<>& b = step.b;
+  const bool maps = step.at.opcode() == "mapa";
+  Value* number = step.operands.Read(step.at.operands[1], b.getInt64Ty());
+  if (step.at.Has("shared::cluster")) {
+    number = b.CreateOr(b.CreateAnd(number, kLowHalf), b.getInt64(kPtxSharedWindow));
+  }
+  llvm::SmallVector<Value*, 2> arguments = {b.CreateIntToPtr(number, b.getPtrTy())};
+  if (maps) arguments.push_back(step.e.In32(2));
+  Value* result = step.e.Intrinsic(maps ? "llvm.nvvm.mapa" : "llvm.nvvm.getctarank", arguments);
+  if (result == nullptr) return false;
+  if (maps) {
+    result = b.CreatePtrToInt(result, b.getInt64Ty());
+    if (step.at.Has("shared::cluster")) result = b.CreateAnd(result, kLowHalf);
+    result = b.CreateTrunc(result, b.getIntNTy(static_cast<unsigned>(step.at.LastType().bits)));
+  }
+  step.operands.Write(step.at.operands[0], result, false);
+  return true;
+}
+
+}  // namespace
+
 bool LowerMove(StepContext& step) {
   llvm::IRBuilder<>& b = step.b;
   const std::string_view op = step.at.opcode();
@@ -240,19 +260,18 @@ bool LowerMove(StepContext& step) {
   }
   if (op == "isspacep") {
     for (const char* space : {"global", "shared", "const", "local"}) {
-      // A block is its own cluster.
-      if (!step.at.Has(space) && !step.at.Has(absl::StrCat(space, "::cta")) &&
-          !step.at.Has(absl::StrCat(space, "::cluster"))) {
-        continue;
-      }
+      const bool is_of_cluster = step.at.Has(absl::StrCat(space, "::cluster"));
+      if (!step.at.Has(space) && !step.at.Has(absl::StrCat(space, "::cta")) && !is_of_cluster) continue;
       Value* pointer = b.CreateIntToPtr(step.operands.Read(step.at.operands[1], b.getInt64Ty()), b.getPtrTy());
-      Value* result = step.e.Intrinsic(absl::StrCat("llvm.nvvm.isspacep.", space), {pointer});
+      Value* result =
+          step.e.Intrinsic(absl::StrCat("llvm.nvvm.isspacep.", space, is_of_cluster ? ".cluster" : ""), {pointer});
       if (result == nullptr) return false;
       step.operands.Write(step.at.operands[0], result, false);
       return true;
     }
     return false;
   }
+  if (op == "mapa" || op == "getctarank") return LowerClusterAddress(step);
   if (op != "mov") return false;
   const ptx::Operand& to = step.at.operands[0];
   const ptx::Operand& from = step.at.operands[1];

@@ -65,6 +65,9 @@ struct KernelInfo {
   // any).
   uint32_t max_threads = 0;
   uint32_t required_block[3] = {0, 0, 0};
+  // Likewise clusters of exactly so many blocks (0, 0, 0 = as the launch asks), of at most so many (0 = no bound).
+  uint32_t cluster[3] = {0, 0, 0};
+  uint32_t max_cluster_blocks = 0;
   std::string attributes;  // OpenCL: source text of __attribute__s as clGetKernelInfo shows them
   // Known once the kernel has been compiled, which DescribeKernel makes happen; 0 before.
   uint32_t static_shared_bytes = 0;
@@ -144,6 +147,7 @@ struct LaunchRequest {
   std::string kernel;                 // KernelInfo::name
   uint32_t grid[3] = {1, 1, 1};       // thread blocks
   uint32_t block[3] = {1, 1, 1};      // threads
+  uint32_t cluster[3] = {0, 0, 0};    // thread blocks of a cluster; all 0 = as the kernel was compiled
   uint32_t dynamic_shared_bytes = 0;  // OpenCL: all __local arguments together
   // Any number; 0 = the default stream. A launch starts after the one before it in its stream has ended.
   uint64_t stream = 0;

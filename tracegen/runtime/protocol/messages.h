@@ -160,8 +160,8 @@ void Fields(Archive& archive, typename Archive::template Field<ParameterInfo>& v
 template <typename Archive>
 void Fields(Archive& archive, typename Archive::template Field<KernelInfo>& value) {
   archive(value.name, value.shown_name, value.parameters, value.parameter_bytes, value.max_threads,
-          value.required_block, value.attributes, value.static_shared_bytes, value.registers, value.local_bytes,
-          value.constant_bytes, value.live_threads, value.live_blocks);
+          value.required_block, value.cluster, value.max_cluster_blocks, value.attributes, value.static_shared_bytes,
+          value.registers, value.local_bytes, value.constant_bytes, value.live_threads, value.live_blocks);
 }
 template <typename Archive>
 void Fields(Archive& archive, typename Archive::template Field<VariableInfo>& value) {
@@ -189,7 +189,7 @@ void Fields(Archive& archive, typename Archive::template Field<SourceHeader>& va
 }
 template <typename Archive>
 void Fields(Archive& archive, typename Archive::template Field<LaunchRequest>& value) {
-  archive(value.module, value.kernel, value.grid, value.block, value.dynamic_shared_bytes, value.stream,
+  archive(value.module, value.kernel, value.grid, value.block, value.cluster, value.dynamic_shared_bytes, value.stream,
           value.dependencies, value.graph, value.parameters, value.global_offset, value.work_dimensions,
           value.stand_in_for);
 }

@@ -1,0 +1,49 @@
+#include "tracegen/execute/threads/split_waits.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace heddle::tracegen {
+namespace {
+
+bool IsOfCluster(uint64_t address) { return address - kClusterBase < kClusterBytes; }
+uint64_t RankOf(uint64_t address) { return (address - kClusterBase) / kSharedBytes; }
+uint64_t InOwnWindow(uint64_t address) { return kSharedBase + (address - kClusterBase) % kSharedBytes; }
+
+bool MayBeRemote(Transaction operation) {
+  switch (operation) {
+    case Transaction::kArrive:
+    case Transaction::kArriveDrop:
+    case Transaction::kExpect:
+    case Transaction::kArriveExpect:
+    case Transaction::kArriveDropExpect:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+uint64_t SplitWaits::OwnAddress(uint64_t address) const {
+  if (live == nullptr || !IsOfCluster(address)) return address;
+  const uint64_t rank = RankOf(address);
+  return rank < live->blocks.size() && live->blocks[rank] == this ? InOwnWindow(address) : address;
+}
+
+std::string SplitWaits::Transact(Transaction operation, uint64_t address, uint32_t number, uint64_t* before) {
+  const uint64_t own = OwnAddress(address);
+  if (!IsOfCluster(own)) return transactions.Apply(operation, own, number, before);
+  if (live == nullptr || RankOf(own) >= live->blocks.size()) {
+    return absl::StrCat("transaction barrier 0x", absl::Hex(own), " lies in no block of the cluster");
+  }
+  if (!MayBeRemote(operation)) {
+    return absl::StrCat("transaction barrier 0x", absl::Hex(own),
+                        " lies in another block of the cluster, where a thread can only arrive");
+  }
+  TransactionBarriers& owner = live->blocks[RankOf(own)]->transactions;
+  std::string wrong = owner.ApplyFrom(own, operation, InOwnWindow(own), number, before);
+  if (live->phase.on_end) live->phase.on_end();
+  return wrong;
+}
+
+}  // namespace heddle::tracegen
