@@ -16,6 +16,7 @@ namespace {
 constexpr uint64_t kMaxSms = 1024;
 // Warps of all SMs: some 900 bytes of the host each.
 constexpr uint64_t kMaxWarps = 1u << 20;
+constexpr uint64_t kMaxNetworkBytes = 4096;
 
 // The front end with a single pipeline in front of a memory hierarchy has a memory stage; with fixed latencies there is
 // no pipeline, and instructions complete independently of one another.
@@ -44,6 +45,10 @@ absl::Status CheckMachine(const machine::v1::Machine& machine) {
   if (machine.core().front_end() == machine::v1::Core::THESIS && machine.memory().has_hierarchy()) {
     HEDDLE_RETURN_IF_ERROR(CheckPipelineWithMemoryStage(machine.core()));
   }
+  const machine::v1::Clusters& clusters = machine.clusters();
+  HEDDLE_RETURN_IF_ERROR(CheckRange("clusters.sms", clusters.sms(), 0, kMaxSms, "0 means all SMs"));
+  HEDDLE_RETURN_IF_ERROR(CheckRange("clusters.network_cycles", clusters.network_cycles(), 0, kMaxLatency));
+  HEDDLE_RETURN_IF_ERROR(CheckRange("clusters.network_bytes", clusters.network_bytes(), 0, kMaxNetworkBytes));
   return CheckMemory(machine);
 }
 

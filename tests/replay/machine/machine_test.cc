@@ -157,6 +157,18 @@ TEST(MachineOverride, SetsFirstValuesOfEnumerationsMasksAndZero) {
   EXPECT_EQ(machine.memory().hierarchy().dram().queue(), 0);
 }
 
+TEST(MachineOverride, ClustersOfThreadBlocks) {
+  machine::v1::Machine machine = Load("volta_80sm");
+  EXPECT_TRUE(Override(machine, "clusters.network_cycles=100").ok());
+  EXPECT_EQ(machine.clusters().network_cycles(), 100u);
+  EXPECT_TRUE(CheckMachine(machine).ok());
+  EXPECT_TRUE(Override(machine, "clusters.network_cycles=100001").ok());
+  EXPECT_THAT(std::string(CheckMachine(machine).message()), HasSubstr("clusters.network_cycles = 100001: must be"));
+  machine = Load("volta_80sm");
+  machine.mutable_clusters()->set_sms(2000);
+  EXPECT_THAT(std::string(CheckMachine(machine).message()), HasSubstr("0 means all SMs"));
+}
+
 TEST(MachineOverride, AnErrorLeavesTheMachineAsItWas) {
   machine::v1::Machine machine = Load("baws_gtx480");
   const std::string before = machine.SerializeAsString();
