@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "replay/memory/ports/remote_access.h"
+
 namespace heddle::replay {
 
 using trace::v1::MemorySpace;
@@ -12,6 +14,7 @@ bool IsOffCore(trace::v1::OpClass op, MemorySpace space) {
     case trace::v1::SPACE_GLOBAL:
     case trace::v1::SPACE_LOCAL:
     case trace::v1::SPACE_TEXTURE:
+    case trace::v1::SPACE_CLUSTER_SHARED:
       return true;
     case trace::v1::SPACE_CONSTANT:
     case trace::v1::SPACE_PARAM:
@@ -21,7 +24,8 @@ bool IsOffCore(trace::v1::OpClass op, MemorySpace space) {
   }
 }
 
-FixedLatencySystem::FixedLatencySystem(const machine::v1::FixedLatency& latencies, const AddressWindows& windows)
+FixedLatencySystem::FixedLatencySystem(const machine::v1::FixedLatency& latencies,
+                                       const machine::v1::Clusters& clusters, const AddressWindows& windows)
     : windows_(windows) {
   by_space_.fill(latencies.global_cycles());
   by_space_[trace::v1::SPACE_SHARED] = latencies.shared_cycles();
@@ -31,6 +35,9 @@ FixedLatencySystem::FixedLatencySystem(const machine::v1::FixedLatency& latencie
   by_space_[trace::v1::SPACE_TEXTURE] = latencies.texture_cycles();
   atomic_ = latencies.atomic_cycles();
   longest_ = std::max(atomic_, *std::max_element(by_space_.begin(), by_space_.end()));
+  const ClusterTiming timing(clusters);
+  by_space_[trace::v1::SPACE_CLUSTER_SHARED] =
+      latencies.shared_cycles() + 2 * static_cast<uint32_t>(timing.network_cycles);
 }
 
 // One SM's view. Nothing waits: an access is answered when it is submitted.
@@ -65,7 +72,8 @@ void FixedLatencySm::Submit(const WarpAccess& access, Cycle now) {
   constexpr int kSpaces = FixedLatencySystem::kSpaces;
   const auto latency_of = [&](int space) { return system_.LatencyOf(access.op, static_cast<MemorySpace>(space)); };
   uint32_t last = 0;
-  if (access.space != trace::v1::SPACE_GENERIC || access.addresses == nullptr) {
+  const bool by_lane = access.space == trace::v1::SPACE_GENERIC || access.space == trace::v1::SPACE_CLUSTER_SHARED;
+  if (!by_lane || access.addresses == nullptr) {
     if (IsOffCore(access.op, access.space)) client_.WaitsOffCore(access.id);
     last = latency_of(access.space);
     Done(access, access.lanes, now + last);
@@ -75,7 +83,9 @@ void FixedLatencySm::Submit(const WarpAccess& access, Cycle now) {
     bool off_core = false;
     for (LaneMask mask = access.lanes; mask != 0; mask &= mask - 1) {
       const int lane = std::countr_zero(mask);
-      const MemorySpace space = system_.windows_.SpaceOf((*access.addresses)[lane]);
+      const bool remote = (access.remote >> lane & 1) != 0;
+      const MemorySpace space =
+          remote ? trace::v1::SPACE_CLUSTER_SHARED : system_.windows_.SpaceOf((*access.addresses)[lane]);
       lanes_of[space] |= LaneMask{1} << lane;
       off_core |= IsOffCore(access.op, space);
     }

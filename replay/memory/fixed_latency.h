@@ -15,10 +15,13 @@ namespace heddle::replay {
 
 // No limit of bandwidth: the memory stage is always free, fetches always hit, nothing is shared between SMs. A generic
 // access takes, lane by lane, the time of the space that the lane's address falls into. An atomic takes the atomic
-// latency on lanes outside shared memory, and the shared latency inside it.
+// latency on lanes outside shared memory, and the shared latency inside it. Shared memory of other blocks takes the way
+// there and back besides.
 class FixedLatencySystem : public MemorySystem {
  public:
-  FixedLatencySystem(const machine::v1::FixedLatency& latencies, const AddressWindows& windows);
+  // `clusters`: of the machine, for shared memory of other blocks.
+  FixedLatencySystem(const machine::v1::FixedLatency& latencies, const machine::v1::Clusters& clusters,
+                     const AddressWindows& windows);
 
   void BeginLaunch() override {}
   std::unique_ptr<SmMemory> MakeSm(uint32_t sm, MemoryClient& client) override;
@@ -32,10 +35,11 @@ class FixedLatencySystem : public MemorySystem {
   friend class FixedLatencySm;
   static constexpr int kSpaces = trace::v1::MemorySpace_ARRAYSIZE;
   uint32_t LatencyOf(trace::v1::OpClass op, trace::v1::MemorySpace space) const {
-    return op == trace::v1::OP_ATOMIC && space != trace::v1::SPACE_SHARED ? atomic_ : by_space_[space];
+    const bool shared = space == trace::v1::SPACE_SHARED || space == trace::v1::SPACE_CLUSTER_SHARED;
+    return op == trace::v1::OP_ATOMIC && !shared ? atomic_ : by_space_[space];
   }
 
-  std::array<uint32_t, kSpaces> by_space_{};
+  std::array<uint32_t, kSpaces> by_space_{};  // SPACE_CLUSTER_SHARED: of other blocks
   uint32_t atomic_ = 0;
   uint32_t longest_ = 0;
   AddressWindows windows_;

@@ -48,11 +48,14 @@ void HierarchySystem::BeginLaunch() {
   // With nothing kept between launches, each is as if it were the first.
   const bool flush = machine_.memory().hierarchy().l2_between_launches() == machine::v1::Hierarchy::FLUSH;
   back_end_->BeginLaunch(flush ? 0 : launches_++);
+  clusters_.BeginLaunch();
   sms_.clear();
 }
 
 std::unique_ptr<SmMemory> HierarchySystem::MakeSm(uint32_t sm, MemoryClient& client) {
   auto memory = std::make_unique<HierarchySm>(machine_, windows_, sm, back_end_->port(sm), client);
+  memory->ConnectRemote(clusters_);
+  clusters_.Attach(sm, *memory);
   sms_.push_back(memory.get());
   return memory;
 }
@@ -116,8 +119,16 @@ absl::Status HierarchySystem::CheckAndWrite(Cycle end, result::v1::LaunchResult&
   sms_.clear();
   HEDDLE_RETURN_IF_ERROR(CheckSms(sum));
   HEDDLE_RETURN_IF_ERROR(back_end_->EndLaunch(end, result));
+  HEDDLE_RETURN_IF_ERROR(clusters_.EndLaunch(result));
   WriteSmCounters(sum, machine_.memory().hierarchy(), result);
   return absl::OkStatus();
+}
+
+std::string HierarchySystem::Explain() const {
+  std::string text = back_end_->Explain();
+  const std::string clusters = clusters_.Explain();
+  if (!text.empty() && !clusters.empty()) text += "; ";
+  return text + clusters;
 }
 
 bool HierarchySystem::Sample(Cycle end, MemorySample& out) const {

@@ -2,6 +2,7 @@
 #ifndef HEDDLE_REPLAY_MEMORY_HIERARCHY_SYSTEM_H_
 #define HEDDLE_REPLAY_MEMORY_HIERARCHY_SYSTEM_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -11,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/machine.pb.h"
+#include "replay/memory/network/cluster_network.h"
 #include "replay/memory/ports/address_windows.h"
 #include "replay/memory/ports/back_end.h"
 #include "replay/memory/ports/memory_system.h"
@@ -37,25 +39,29 @@ class HierarchySystem : public MemorySystem {
   void BeginLaunch() override;
   void BeginSampling() override { back_end_->BeginSampling(); }
   std::unique_ptr<SmMemory> MakeSm(uint32_t sm, MemoryClient& client) override;
-  Cycle NextEvent() const override { return back_end_->NextEvent(); }
-  void Advance(Cycle now, SmWaker& waker) override { back_end_->Advance(now, waker); }
-  bool drained() const override { return back_end_->drained(); }
+  Cycle NextEvent() const override { return std::min(back_end_->NextEvent(), clusters_.NextEvent()); }
+  void Advance(Cycle now, SmWaker& waker) override {
+    back_end_->Advance(now, waker);
+    if (clusters_.NextEvent() <= now) clusters_.Advance(now, waker);
+  }
+  bool drained() const override { return back_end_->drained() && clusters_.NextEvent() == kNever; }
   // The SMs' parts must still be there. Errors name the cycle, too.
   absl::Status EndLaunch(Cycle end, result::v1::LaunchResult& result) override;
   bool Sample(Cycle end, MemorySample& out) const override;
   uint64_t served_requests() const override { return back_end_->served_requests(); }
-  std::string Explain() const override { return back_end_->Explain(); }
+  std::string Explain() const override;
 
  private:
   HierarchySystem(const machine::v1::Machine& machine, const AddressWindows& windows,
                   std::unique_ptr<MemoryBackEnd> back_end)
-      : machine_(machine), windows_(windows), back_end_(std::move(back_end)) {}
+      : machine_(machine), windows_(windows), back_end_(std::move(back_end)), clusters_(machine) {}
   absl::Status CheckSms(const SmMemoryCounters& sum) const;
   absl::Status CheckAndWrite(Cycle end, result::v1::LaunchResult& result);
 
   const machine::v1::Machine machine_;
   const AddressWindows windows_;
   std::unique_ptr<MemoryBackEnd> back_end_;
+  ClusterNetwork clusters_;
   std::vector<const HierarchySm*> sms_;  // of this launch; the others have nothing to do
   uint64_t launches_ = 0;
   size_t transfers_ = 0;  // that are done

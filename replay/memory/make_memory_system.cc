@@ -9,7 +9,7 @@ absl::StatusOr<std::unique_ptr<MemorySystem>> MakeMemorySystem(const machine::v1
                                                                const AddressWindows& windows, uint64_t seed,
                                                                bool force_tick) {
   if (machine.memory().has_hierarchy()) return HierarchySystem::Make(machine, windows, seed, force_tick);
-  return std::make_unique<FixedLatencySystem>(machine.memory().fixed(), windows);
+  return std::make_unique<FixedLatencySystem>(machine.memory().fixed(), machine.clusters(), windows);
 }
 
 }  // namespace heddle::replay

@@ -51,7 +51,10 @@ struct WarpAccess {
   // By lane, hardware threads of the SM; good during the call only. Local memory is interleaved by thread; needed if
   // the space is local or generic and the memory needs addresses.
   const std::array<ThreadId, kMaxLanes>* threads = nullptr;
-  Pc pc = 0;  // of the instruction, to count its transactions
+  // Lanes that reach the shared memory of another block of their cluster, and by lane the SM that holds that block.
+  LaneMask remote = 0;
+  const std::array<uint16_t, kMaxLanes>* remote_sm = nullptr;  // good during the call only
+  Pc pc = 0;                                                   // of the instruction, to count its transactions
 };
 
 // The core that a memory serves. Calls may come during Submit and RunCycle.

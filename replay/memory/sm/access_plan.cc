@@ -1,5 +1,6 @@
 #include "replay/memory/sm/access_plan.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "replay/seams/lane_mask.h"
@@ -118,13 +119,38 @@ void AccessPlanner::PlanData(const WarpAccess& access, LaneMask global, LaneMask
   }
 }
 
+void AccessPlanner::PlanRemote(const WarpAccess& access, AccessPlan& plan) {
+  const bool atomic = access.op == trace::v1::OP_ATOMIC;
+  for (LaneMask left = access.remote & access.lanes; left != 0;) {
+    uint32_t sm = ~0u;
+    ForEachLane(left, [&](int lane) { sm = std::min<uint32_t>(sm, (*access.remote_sm)[lane]); });
+    LaneMask there = 0;
+    ForEachLane(left, [&](int lane) { there |= static_cast<LaneMask>((*access.remote_sm)[lane] == sm) << lane; });
+    const SharedMemoryBanks::Passes count = shared_.Count(access.bytes, atomic, there, *access.addresses);
+    const uint32_t bytes = access.bytes * static_cast<uint32_t>(std::popcount(there));
+    plan.Add({.address = sm,
+              .lanes = there,
+              .bytes = static_cast<uint16_t>(bytes),
+              .passes = static_cast<uint16_t>(count.passes),
+              .unit = MemoryUnit::kRemote});
+    left &= ~there;
+  }
+}
+
 void AccessPlanner::Plan(const WarpAccess& access, AccessPlan& plan, SmMemoryCounters& counters) {
   plan.Resize(0);
   plan.joined = false;
-  const LaneMask lanes = access.lanes;
+  if (access.remote == 0) [[likely]]
+    return PlanOwn(access, access.lanes, plan, counters);
+  PlanRemote(access, plan);
+  if (const LaneMask own = access.lanes & ~access.remote; own != 0) PlanOwn(access, own, plan, counters);
+}
+
+void AccessPlanner::PlanOwn(const WarpAccess& access, LaneMask lanes, AccessPlan& plan, SmMemoryCounters& counters) {
   if (access.addresses == nullptr) return PlanConstant(access, lanes, plan);
   switch (access.space) {
     case trace::v1::SPACE_SHARED:
+    case trace::v1::SPACE_CLUSTER_SHARED:
       return PlanShared(access, lanes, plan, counters);
     case trace::v1::SPACE_CONSTANT:
     case trace::v1::SPACE_PARAM:

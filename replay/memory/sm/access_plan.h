@@ -17,6 +17,7 @@ namespace heddle::replay {
 // What a step uses.
 enum class MemoryUnit : uint8_t {
   kShared,    // shared memory, for `passes` cycles
+  kRemote,    // shared memory of other blocks, on the SM that is the step's address
   kConstant,  // one address through the constant cache
   kUnknown,   // an access without an address (a parameter that is copied by value): as a hit of the constant cache
   kTexture,   // one line of the texture cache
@@ -27,15 +28,15 @@ struct AccessStep {
   uint64_t address = 0;
   LaneMask lanes = 0;
   uint16_t bytes = 0;   // of the transaction
-  uint16_t passes = 0;  // shared memory: bank passes; atomics: the most lanes on one address
+  uint16_t passes = 0;  // kShared, kRemote: bank passes; atomics: the most lanes on one address
   MemoryUnit unit = MemoryUnit::kData;
   uint8_t group = 0;  // kData: 0 = global memory, else local memory; each 4-byte word of a lane's access is a group
 
   bool local() const { return group != 0; }
 };
 
-// The steps of one instruction, in the order in which the stage makes them: shared memory, constants, textures, global,
-// local memory. Steps of kData come last.
+// The steps of one instruction, in the order in which the stage makes them: shared memory, that of other blocks by SM,
+// constants, textures, global, local memory. Steps of kData come last.
 class AccessPlan {
  public:
   uint32_t size() const { return size_; }
@@ -69,6 +70,10 @@ class AccessPlanner {
   void Plan(const WarpAccess& access, AccessPlan& plan, SmMemoryCounters& counters);
 
  private:
+  // The lanes of the access that are remote.
+  void PlanRemote(const WarpAccess& access, AccessPlan& plan);
+  // The other lanes.
+  void PlanOwn(const WarpAccess& access, LaneMask lanes, AccessPlan& plan, SmMemoryCounters& counters);
   void PlanShared(const WarpAccess& access, LaneMask lanes, AccessPlan& plan, SmMemoryCounters& counters);
   void PlanConstant(const WarpAccess& access, LaneMask lanes, AccessPlan& plan);
   void PlanTexture(const WarpAccess& access, LaneMask lanes, AccessPlan& plan);

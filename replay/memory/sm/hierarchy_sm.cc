@@ -81,6 +81,8 @@ void HierarchySm::RunDue(Cycle now) {
   if (network_.outstanding() != 0) {
     if (const MemoryRequest* reply = network_.Reply(); reply != nullptr) freed |= replies_.TakeReply(*reply, now);
   }
+  if (stage_.remote().has_arrived()) [[unlikely]]
+    stage_.remote().TakeReplies(accesses_, now);
   if (replies_.draining() || !pipes_.empty()) freed |= replies_.ReturnData(now);
   if (replies_.holds_write_back()) freed |= replies_.MoveHeldWriteBack(now);
   if (network_.has_queued()) freed |= network_.Send();
@@ -138,6 +140,9 @@ std::string HierarchySm::Explain() const {
     if (used == 0 && queue.empty()) continue;
     add(NameOf(level), " cache: ", used, " MSHRs in use, ", queue.size(), " of ", queue.capacity(),
         " places of the miss queue");
+  }
+  if (const uint32_t requests = stage_.remote().outstanding(); requests != 0) {
+    add(requests, " requests to the shared memory of other blocks without a reply");
   }
   if (network_.outstanding() != 0) add(network_.outstanding(), " requests without a reply");
   if (!pipes_.empty()) add(pipes_.size(), " hits on their way to the registers");

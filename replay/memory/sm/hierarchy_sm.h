@@ -9,6 +9,7 @@
 #include "replay/memory/ports/address_windows.h"
 #include "replay/memory/ports/memory_system.h"
 #include "replay/memory/ports/network_port.h"
+#include "replay/memory/ports/remote_access.h"
 #include "replay/memory/sm/access_plan.h"
 #include "replay/memory/sm/access_table.h"
 #include "replay/memory/sm/direct_requests.h"
@@ -26,11 +27,14 @@ namespace heddle::replay {
 // goes through the network interface; what comes back goes along the reply path. The section "The memory of an SM" of
 // docs/reference/timing.md has the rules. It sleeps between events: NextWake says when something is due, and replies or
 // room in the network wake it from outside.
-class alignas(64) HierarchySm final : public SmMemory {
+class alignas(64) HierarchySm final : public SmMemory, public RemoteClient {
  public:
   // The machine must have passed its check and have a hierarchy. `windows`, `port` and `client` outlive this.
   HierarchySm(const machine::v1::Machine& machine, const AddressWindows& windows, uint32_t sm, NetworkPort& port,
               MemoryClient& client);
+
+  // The way to the shared memory of other blocks, before anything runs. `network` outlives this.
+  void ConnectRemote(RemoteNetwork& network) { stage_.remote().Connect(network, network_.sm()); }
 
   uint32_t number() const { return network_.sm(); }
   bool needs_addresses() const override { return true; }
@@ -46,7 +50,11 @@ class alignas(64) HierarchySm final : public SmMemory {
   // request asks for its way in the cycle in which it is queued: at a port of its own the SM will find room.
   bool isolated() const override {
     return network_.outstanding() == 0 && !replies_.draining() && !replies_.holds_write_back() &&
-           !(stage_.busy() && network_.shared());
+           !(stage_.busy() && network_.shared()) && stage_.remote().outstanding() == 0;
+  }
+  void RemoteReply(const RemoteAccess& access) override {
+    stage_.remote().Arrive(access);
+    wake_ = 0;
   }
   std::string Explain() const override;
 
@@ -61,7 +69,7 @@ class alignas(64) HierarchySm final : public SmMemory {
   // Nothing is to be done, now or when a reply comes.
   bool idle() const {
     return network_.outstanding() == 0 && !replies_.draining() && pipes_.empty() && !replies_.holds_write_back() &&
-           !stage_.busy();
+           !stage_.busy() && !stage_.remote().has_arrived();
   }
   // Something may be due in the cycle.
   [[gnu::noinline]] void RunDue(Cycle now);

@@ -87,7 +87,8 @@ void MemoryProfile::PlanStaticWarps(const WarpAccess& access, AccessPlanner& pla
   WarpAccess part = access;
   part.addresses = &addresses_;
   part.threads = &threads_;
-  for (LaneMask left = access.lanes; left != 0;) {
+  part.remote = 0;
+  for (LaneMask left = access.lanes & ~access.remote; left != 0;) {
     const uint32_t row = threads[std::countr_zero(left)] / warp_size_;
     part.lanes = 0;
     LaneMask taken = 0;

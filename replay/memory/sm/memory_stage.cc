@@ -47,6 +47,8 @@ inline StepResult MemoryStage::MakeStep(Cycle now) {
   switch (step.unit) {
     case MemoryUnit::kShared:
       return MakeSharedStep(step, now);
+    case MemoryUnit::kRemote:
+      return MakeRemoteStep(step, now);
     case MemoryUnit::kConstant:
       return MakeReadOnlyStep(FirstLevel::kConstant, RegisterSource::kConstant, step, now);
     case MemoryUnit::kTexture:
@@ -115,6 +117,17 @@ StepResult MemoryStage::MakeSharedStep(const AccessStep& step, Cycle now) {
   }
   access_.ready = now + step.passes;
   access_.done = now + extra + 1;
+  ++access_.next;
+  return StepResult::Made();
+}
+
+StepResult MemoryStage::MakeRemoteStep(const AccessStep& step, Cycle now) {
+  if (access_.op == OP_STORE) {
+    accesses_.ExpectAcknowledgement(access_.record);
+  } else {
+    accesses_.NotifyOffCore(access_.record);
+  }
+  access_.ready = access_.done = now + remote_.Send(access_, step, now);
   ++access_.next;
   return StepResult::Made();
 }

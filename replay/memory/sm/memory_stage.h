@@ -13,6 +13,7 @@
 #include "replay/memory/sm/first_level_cache.h"
 #include "replay/memory/sm/hit_pipes.h"
 #include "replay/memory/sm/network_interface.h"
+#include "replay/memory/sm/remote_port.h"
 #include "replay/memory/sm/stage_access.h"
 
 namespace heddle::replay {
@@ -66,6 +67,10 @@ class alignas(64) MemoryStage {
   // Runs cycle `now`, in which something is due.
   void Run(Cycle now);
 
+  // The way to the shared memory of other blocks.
+  RemotePort& remote() { return remote_; }
+  const RemotePort& remote() const { return remote_; }
+
   // Adds what the stage has counted.
   void AddTo(SmMemoryCounters& counters) const { counters.data_conflict_cycles += data_.conflict_cycles(); }
   // What it does and waits for, for the report of a deadlock; empty if nothing.
@@ -74,6 +79,7 @@ class alignas(64) MemoryStage {
  private:
   [[gnu::always_inline]] inline StepResult MakeStep(Cycle now);
   StepResult MakeSharedStep(const AccessStep& step, Cycle now);
+  StepResult MakeRemoteStep(const AccessStep& step, Cycle now);
   StepResult MakeReadOnlyStep(FirstLevel level, RegisterSource source, const AccessStep& step, Cycle now);
   // No address, and as fast as a hit of the constant cache.
   StepResult MakeUnknownStep(const AccessStep& step, Cycle now);
@@ -99,6 +105,7 @@ class alignas(64) MemoryStage {
   const StageTiming timing_;
   DataPath data_;
   AccessQueue queue_;
+  RemotePort remote_;
 };
 
 }  // namespace heddle::replay
