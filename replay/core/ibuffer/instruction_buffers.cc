@@ -35,7 +35,9 @@ void InstructionBuffers::SetFetchable(SlotId slot, WarpEntry& warp, bool room) {
         fetchable = Fetchable::kEligible;
         break;
       case SlotState::kInFlight:
-        if (warp.in_flight != InFlightReason::kControl) fetchable = Fetchable::kEligible;
+        if (warp.in_flight != InFlightReason::kControl && warp.in_flight != InFlightReason::kWaitAtEnd) {
+          fetchable = Fetchable::kEligible;
+        }
         break;
       case SlotState::kBarrier:
         fetchable = Fetchable::kAtBarrier;

@@ -77,6 +77,7 @@ IssueStatus IssueStatusUnit::StatusOf(SlotId slot, const WarpEntry& warp) const 
       switch (warp.in_flight) {
         case InFlightReason::kControl:
           return status(WarpClass::kControl);
+        case InFlightReason::kWaitAtEnd:
         case InFlightReason::kFence:
           return status(WarpClass::kBarrier);
         case InFlightReason::kMemory:

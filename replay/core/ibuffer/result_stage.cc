@@ -180,6 +180,10 @@ bool ResultStage::ProcessLanes(uint32_t id, LaneMask lanes) {
     WaitForStores(slot);
   } else if (awaits && sm_.async.Waits(slot)) {
     sm_.async.Wait(slot);
+    if (hold == Hold::kControl) {
+      state_.warps[slot].in_flight = InFlightReason::kWaitAtEnd;
+      status_.Update(slot);
+    }
   } else {
     accepted = resolve_.FinishInstruction(slot, /*ask_after_barrier=*/false);
   }

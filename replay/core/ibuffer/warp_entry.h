@@ -20,7 +20,8 @@ inline constexpr uint16_t kMixedHwWarps = 0xffff;
 // Why a slot is in flight (SlotState::kInFlight).
 enum class InFlightReason : uint8_t {
   kControl,     // a branch, call, return or exit
-  kFence,       // a fence, for stores
+  kWaitAtEnd,   // a wait for copies or a transaction barrier that ends its block: what comes behind it is not known
+  kFence,       // a fence, for stores; a wait within a block
   kMemory,      // a memory instruction that holds its warp
   kArithmetic,  // any other instruction that holds its warp
   kResolve,     // its resolve waits behind one that the policy has refused

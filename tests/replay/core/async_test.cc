@@ -104,6 +104,30 @@ TEST(AsyncCopy, TheLatestGroupsMayBePending) {
             "0:0[0 1 2 3] 1:1[0 1 2 3] 2:2[0 1 2 3] 3:3[0 1 2 3] 4:4[0 1 2 3] 26:5[0 1 2 3] 28:6[0 1 2 3]");
 }
 
+// A wait that ends its block, since what comes behind it is for some threads: it is waiting that the port loses its
+// cycles to, not control.
+TEST(AsyncCopy, AWaitAtTheEndOfABlockCountsAsABarrier) {
+  KernelProgram program = ProgramBuilder("guarded")
+                              .Block("head")
+                              .Alu(1)
+                              .Branch("some", "end")
+                              .Block("some")
+                              .Alu(1)
+                              .Block("end")
+                              .Exit()
+                              .Build();
+  MakeCopy(*program.mutable_instruction(0));
+  MakeGroup(*program.mutable_instruction(1), Async::WAIT_ALL);
+  RunOptions options = Small();
+  Buffer(options).set_fetch_when(machine::v1::InstructionBuffer::FREE_SLOT);
+  std::vector<ThreadTrace> threads = Threads(4, 1);
+  for (ThreadTrace& thread : threads) thread.decisions = {0};
+  const Outcome outcome = RunBoth(*MakeTrace(program, 1, threads), options);
+  // The copy is issued in 2 and complete in 28; the wait, issued in 3, holds the warp for its own 4 cycles first.
+  EXPECT_EQ(outcome.launch().stalls().barrier(), 28u - 7);
+  EXPECT_LT(outcome.launch().stalls().control(), 12u);
+}
+
 // A copy that no commit has closed is of no group: only WAIT_ALL waits for it.
 TEST(AsyncCopy, TheOpenGroupIsAwaitedByWaitAllAlone) {
   KernelProgram program = Straight(3);
