@@ -2,18 +2,22 @@
 
 #include <bit>
 
+#include "replay/core/clusters/cluster_board.h"
+
 namespace heddle::replay {
 
-BarrierUnit::BarrierUnit(const LaunchContext& context, const Formation& formation, const BlockTable& blocks)
+BarrierUnit::BarrierUnit(const LaunchContext& context, const Formation& formation, const BlockTable& blocks,
+                         const SmRunState& run)
     : formation_(formation),
       blocks_(blocks),
       barriers_(blocks.size(), std::vector<Barrier>(context.barrier_ids.size())),
       barriers_ahead_(formation.table().state.size()),
       number_of_(formation.table().state.size()),
-      cluster_barrier_(context.DenseBarrier(LaunchContext::kClusterBarrier)) {
+      cluster_barrier_(context.DenseBarrier(LaunchContext::kClusterBarrier)),
+      board_(context.clusters),
+      run_(run) {
   if (cluster_barrier_ == LaunchContext::kNoBarrier) return;
-  for (size_t i = 0; i < blocks.size(); ++i) cluster_phase_.push_back(++latest_phase_);
-  arrived_in_.resize(static_cast<size_t>(context.max_threads), 0);
+  phases_.Resize(blocks.size(), static_cast<size_t>(context.max_threads));
 }
 
 void BarrierUnit::Arrive(SlotId slot, const Step& step, const LaneBarriers* by_lane) {
@@ -54,26 +58,14 @@ void BarrierUnit::ArriveTogether(SlotId slot, const Step& step, BlockId id, uint
   if (barrier.arrived >= needed) Open(id, number);
 }
 
-uint32_t BarrierUnit::ArrivedThreads(BlockId id) const {
-  uint32_t arrived = 0;
-  for (size_t i = 0; i < arrived_in_.size(); ++i) {
-    const auto thread = static_cast<ThreadId>(i);
-    arrived += formation_.is_live(thread) && formation_.block_of(thread) == id && HasArrived(id, thread);
-  }
-  return arrived;
-}
-
 void BarrierUnit::UseCluster(SlotId slot, const Step& step, BlockId id, LaneMask own) {
   const Lanes& lanes = formation_.table().lanes[slot];
   Barrier& barrier = barriers_[id][cluster_barrier_];
   bool pending = false;
   for (LaneMask mask = own; mask != 0; mask &= mask - 1) {
     const ThreadId thread = lanes.thread[std::countr_zero(mask)];
-    if (step.arrives && !HasArrived(id, thread)) {
-      arrived_in_[thread] = cluster_phase_[id];
-      ++barrier.arrived;
-    }
-    pending |= HasArrived(id, thread);
+    if (step.arrives) barrier.arrived += phases_.Arrive(id, thread);
+    pending |= phases_.HasArrived(id, thread);
   }
   if (step.waits) {
     ++barriers_ahead_[slot];
@@ -84,24 +76,58 @@ void BarrierUnit::UseCluster(SlotId slot, const Step& step, BlockId id, LaneMask
       opened_.push_back(id);
     }
   }
-  if (step.arrives && barrier.arrived >= blocks_[id].live) Open(id, cluster_barrier_);
+  if (step.arrives) CheckCluster(id);
+}
+
+void BarrierUnit::CheckCluster(BlockId id) {
+  if (barriers_[id][cluster_barrier_].arrived < blocks_[id].live || phases_.complete(id)) return;
+  phases_.Complete(id);
+  board_->Arrived(blocks_[id].position, run_.now);
+}
+
+void BarrierUnit::OpenCluster(BlockId id, Cycle at) {
+  if (at > run_.now) {
+    phases_.AddOpening(id, at);
+  } else {
+    Open(id, cluster_barrier_);
+  }
+}
+
+void BarrierUnit::OpenDue() {
+  phases_.TakeOpenings(run_.now, [this](BlockId id) { Open(id, cluster_barrier_); });
 }
 
 void BarrierUnit::Open(BlockId id, uint8_t number) {
   Barrier& barrier = barriers_[id][number];
   opened_slots_.insert(opened_slots_.end(), barrier.slots.begin(), barrier.slots.end());
   barrier.slots.clear();
-  if (number == cluster_barrier_) cluster_phase_[id] = ++latest_phase_;
+  if (number == cluster_barrier_) phases_.Begin(id);
   barrier.arrived = 0;
   barrier.expected = 0;
   opened_.push_back(id);
 }
 
+void BarrierUnit::RecheckCluster(BlockId id) {
+  if (blocks_[id].live == 0) return board_->Exited(blocks_[id].position, run_.now);
+  Barrier& barrier = barriers_[id][cluster_barrier_];
+  if (barrier.arrived == 0) return;
+  // Threads that have arrived, and exited since, do not count.
+  barrier.arrived = 0;
+  for (size_t i = 0; i < phases_.threads(); ++i) {
+    const auto thread = static_cast<ThreadId>(i);
+    const bool live = formation_.is_live(thread) && formation_.block_of(thread) == id;
+    barrier.arrived += live && phases_.HasArrived(id, thread);
+  }
+  CheckCluster(id);
+}
+
 void BarrierUnit::Recheck(BlockId id) {
   for (size_t number = 0; number < barriers_[id].size(); ++number) {
+    if (number == cluster_barrier_) {
+      RecheckCluster(id);
+      continue;
+    }
     Barrier& barrier = barriers_[id][number];
-    // Threads that have arrived, and exited since, do not count.
-    if (number == cluster_barrier_ && barrier.arrived != 0) barrier.arrived = ArrivedThreads(id);
     if (barrier.arrived == 0 || barrier.expected != 0 || barrier.arrived < blocks_[id].live) continue;
     Open(id, static_cast<uint8_t>(number));
   }
@@ -109,7 +135,7 @@ void BarrierUnit::Recheck(BlockId id) {
 
 void BarrierUnit::Forget(BlockId id) {
   for (Barrier& barrier : barriers_[id]) barrier.arrived = barrier.expected = 0;
-  if (!cluster_phase_.empty()) cluster_phase_[id] = ++latest_phase_;
+  phases_.Forget(id);
 }
 
 }  // namespace heddle::replay

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "replay/core/block_table.h"
+#include "replay/core/clusters/cluster_phases.h"
 #include "replay/core/launch_context.h"
+#include "replay/core/sm_run_state.h"
 #include "replay/seams/types.h"
 #include "replay/warps/formation.h"
 
@@ -26,10 +28,13 @@ class BarrierUnit {
     std::vector<SlotId> slots;
   };
 
-  BarrierUnit(const LaunchContext& context, const Formation& formation, const BlockTable& blocks);
+  BarrierUnit(const LaunchContext& context, const Formation& formation, const BlockTable& blocks,
+              const SmRunState& run);
 
-  // What has opened so far is released in the cycle that begins.
+  // What has opened so far, before the cycle that begins, is released in it.
   void BeginCycle() {
+    if (phases_.any_opening()) [[unlikely]]
+      OpenDue();
     if (opened_.empty()) return;
     releasing_.swap(opened_);
     resuming_.swap(opened_slots_);
@@ -44,11 +49,17 @@ class BarrierUnit {
   void Arrive(SlotId slot, const Step& step, const LaneBarriers* by_lane = nullptr);
   // Threads of the block have exited: they may be what a barrier waited for.
   void Recheck(BlockId block);
+  // The barrier of its cluster opens for the block in cycle `at`, the present one or a later one.
+  void OpenCluster(BlockId block, Cycle at);
+  // Threads come to hardware threads that others have left.
+  void Admit(ThreadId first, uint32_t threads) { phases_.Admit(first, threads); }
   // The block has left, perhaps with arrivals that nobody has waited for.
   void Forget(BlockId block);
 
   // Whether a barrier releases its slots in the next cycle, or in this one.
   bool opened() const { return !opened_.empty(); }
+  // The cycle in which barriers of clusters release slots that open later than now; kNever if none will.
+  Cycle NextClusterRelease() const { return phases_.NextRelease(); }
   bool releases() const { return !releasing_.empty(); }
   // Blocks with a barrier that releases in this cycle, once per barrier.
   std::span<const BlockId> releasing() const { return releasing_; }
@@ -72,11 +83,13 @@ class BarrierUnit {
  private:
   // Threads of one block at one of its barriers.
   void ArriveTogether(SlotId slot, const Step& step, BlockId block, uint8_t number, uint32_t expected, LaneMask own);
-  // At a cluster's barrier: whether a thread's arrival is one of the present phase; live threads of which that is so.
-  bool HasArrived(BlockId block, ThreadId thread) const { return arrived_in_[thread] == cluster_phase_[block]; }
-  uint32_t ArrivedThreads(BlockId block) const;
   // A cluster's barrier: notes arrivals, or lets the slot wait for the phase that its threads have arrived in.
   void UseCluster(SlotId slot, const Step& step, BlockId block, LaneMask own);
+  // Tells the cluster if all live threads of the block have arrived.
+  void CheckCluster(BlockId block);
+  // Threads of the block have exited.
+  void RecheckCluster(BlockId block);
+  void OpenDue();
   void Open(BlockId block, uint8_t number);
 
   std::vector<BlockId> opened_;     // blocks with a barrier that releases in the next cycle
@@ -86,13 +99,13 @@ class BarrierUnit {
   std::vector<std::vector<Barrier>> barriers_;  // by block and dense number
   // By slot: barriers (of several blocks if a policy mixes them, or of several numbers) that are not open yet.
   std::vector<uint8_t> barriers_ahead_;
-  std::vector<uint8_t> number_of_;       // by slot
-  std::vector<SlotId> opened_slots_;     // slots that arrived at a barrier of opened_, once per block of theirs
-  std::vector<SlotId> resuming_;         // slots that arrived at a barrier of releasing_, once per block of theirs
-  const uint8_t cluster_barrier_;        // dense number; LaunchContext::kNoBarrier without one
-  std::vector<uint64_t> cluster_phase_;  // by block: the present one
-  uint64_t latest_phase_ = 0;            // no two phases of the SM have the same number
-  std::vector<uint64_t> arrived_in_;     // by thread: the phase of its last arrival
+  std::vector<uint8_t> number_of_;    // by slot
+  std::vector<SlotId> opened_slots_;  // slots that arrived at a barrier of opened_, once per block of theirs
+  std::vector<SlotId> resuming_;      // slots that arrived at a barrier of releasing_, once per block of theirs
+  const uint8_t cluster_barrier_;     // dense number; LaunchContext::kNoBarrier without one
+  ClusterPhases phases_;              // of that
+  ClusterBoard* const board_;
+  const SmRunState& run_;
 };
 
 }  // namespace heddle::replay

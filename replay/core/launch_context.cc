@@ -48,6 +48,7 @@ LaunchContext::LaunchContext(const trace::LaunchView& view, const trace::v1::Fil
     : launch(view),
       program(*view.program),
       windows(header),
+      shared_windows(header),
       copies(machine.core().copies()),
       transaction_barriers(machine.core().transaction_barriers()),
       warp_size(static_cast<int>(machine.core().warp_size())),
@@ -60,7 +61,9 @@ LaunchContext::LaunchContext(const trace::LaunchView& view, const trace::v1::Fil
       has_memory_stage(machine.memory().has_hierarchy()),
       max_threads(static_cast<int>(machine.core().max_threads())),
       threads_per_block(view.threads_per_block),
-      hw_warps_per_block((view.threads_per_block + machine.core().warp_size() - 1) / machine.core().warp_size()) {
+      hw_warps_per_block((view.threads_per_block + machine.core().warp_size() - 1) / machine.core().warp_size()),
+      cluster_blocks(trace::Clusters(view.launch).blocks()) {
+  const bool has_cluster_window = windows.BaseOf(trace::v1::SPACE_CLUSTER_SHARED) != 0;
   for (const machine::v1::ScriptedLatency& entry : machine.core().scripted_latency()) {
     scripted.push_back(entry);
     longest_scripted = std::max(longest_scripted, entry.cycles());
@@ -101,7 +104,9 @@ LaunchContext::LaunchContext(const trace::LaunchView& view, const trace::v1::Fil
       case OpClass::OP_ATOMIC:
       case OpClass::OP_TEXTURE:
         step.kind = Step::kMemory;
-        step.shared = step.space == trace::v1::SPACE_SHARED ||
+        step.cluster = step.space == trace::v1::SPACE_CLUSTER_SHARED ||
+                       (step.space == trace::v1::SPACE_GENERIC && has_cluster_window);
+        step.shared = step.space == trace::v1::SPACE_SHARED || step.space == trace::v1::SPACE_CLUSTER_SHARED ||
                       (step.space == trace::v1::SPACE_GENERIC &&
                        (program.proto().static_shared_bytes() != 0 || view.launch.dynamic_shared_bytes() != 0));
         break;

@@ -12,11 +12,13 @@
 #include "replay/seams/types.h"
 #include "replay/stats/issue_observer.h"
 #include "replay/stats/warp_progress.h"
+#include "traces/format/program/clusters.h"
 #include "traces/format/program/program.h"
 #include "traces/format/read/reader.h"
 
 namespace heddle::replay {
 
+class ClusterBoard;
 class InstructionProfile;
 class MemoryProfile;
 
@@ -34,8 +36,9 @@ struct Step {
   bool waits = true;
   trace::v1::OpClass op = trace::v1::OP_UNKNOWN;
   trace::v1::MemorySpace space = trace::v1::SPACE_NONE;
-  uint8_t barrier = 0;  // dense number of the barrier id
-  bool meets = false;   // of matrices: all live threads of the warp must issue it together
+  uint8_t barrier = 0;       // dense number of the barrier id
+  bool meets : 1 = false;    // of matrices: all live threads of the warp must issue it together
+  bool cluster : 1 = false;  // some lanes' addresses may be in shared memory of another block
   uint8_t bytes = 0;
   uint8_t tile_threads = 0;      // load or store of tiles: threads of 32 whose addresses count; 0: all
   uint32_t collective = 0;       // 1 + index in LaunchContext::collectives; 0: no operands, and not asynchronous
@@ -50,6 +53,8 @@ struct Step {
     const LaneMask used = lanes & (first | first << 32);
     return used != 0 ? used : lanes;
   }
+  // Whether the addresses say which memory the lanes access.
+  bool by_lane() const { return space == trace::v1::SPACE_GENERIC || space == trace::v1::SPACE_CLUSTER_SHARED; }
 };
 static_assert(sizeof(Step) == 32, "two to a line of the host's cache");
 
@@ -60,6 +65,7 @@ struct LaunchContext {
   const trace::LaunchView& launch;
   const trace::Program& program;
   AddressWindows windows;
+  trace::SharedWindows shared_windows;
   std::vector<Step> steps;  // by PC
   std::vector<CollectiveStep> collectives;
   const CollectiveStep& CollectiveOf(Pc pc) const { return collectives[steps[pc].collective - 1u]; }
@@ -90,6 +96,7 @@ struct LaunchContext {
   int max_threads;
   uint32_t threads_per_block;
   uint32_t hw_warps_per_block;  // that a block occupies
+  uint32_t cluster_blocks;      // of a cluster
   Position entry;
 
   // Set by the run.
@@ -104,6 +111,7 @@ struct LaunchContext {
   std::string policy_name;        // of the divergence policy
   std::string scheduler_name;
   std::string fetch_name;
+  ClusterBoard* clusters = nullptr;  // if they have several blocks, or barriers
   IssueObserver* observer = nullptr;
   bool observes_states = false;                 // the observer wants them
   WarpProgressTotals* warp_progress = nullptr;  // sums over all SMs; always there in a run

@@ -11,7 +11,7 @@ MemoryPort::MemoryPort(const LaunchContext& context, std::unique_ptr<SmMemory> m
 }
 
 bool MemoryPort::ReachesBeyondShared(const Step& step, LaneMask lanes, bool has_addresses) const {
-  if (step.space != trace::v1::SPACE_GENERIC || !has_addresses) return step.space != trace::v1::SPACE_SHARED;
+  if (!step.by_lane() || !has_addresses) return step.space != trace::v1::SPACE_SHARED;
   for (; lanes != 0; lanes &= lanes - 1) {
     if (context_.windows.SpaceOf(addresses_[std::countr_zero(lanes)]) != trace::v1::SPACE_SHARED) return true;
   }
@@ -31,6 +31,16 @@ void MemoryPort::Submit(AccessId id, SlotId slot, Pc pc, LaneMask lanes, const s
   access.addresses = has_addresses ? &addresses_ : nullptr;
   access.threads = &threads;
   access.pc = pc;
+  if (step.cluster && has_addresses) [[unlikely]] {
+    access.remote = remote_.mask & lanes;
+    access.remote_sm = &remote_.sm;
+    if (access.remote != 0) {
+      uint64_t& count = step.op == trace::v1::OP_STORE    ? remote_counts_.stores
+                        : step.op == trace::v1::OP_ATOMIC ? remote_counts_.atomics
+                                                          : remote_counts_.loads;
+      ++count;
+    }
+  }
   memory_->Submit(access, now);
   Wake();
 }

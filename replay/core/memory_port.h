@@ -12,6 +12,19 @@
 
 namespace heddle::replay {
 
+// Lanes of an access that reach the shared memory of another block, and by lane the SM that has it.
+struct RemoteLanes {
+  LaneMask mask = 0;
+  std::array<uint16_t, kMaxLanes> sm{};
+};
+
+// Accesses by lanes to the shared memory of other blocks, in warp-instructions.
+struct RemoteCounts {
+  uint64_t loads = 0;
+  uint64_t stores = 0;
+  uint64_t atomics = 0;
+};
+
 // Also lets the memory sleep while the SM runs alone: nothing from outside wakes it then, so that it is run only when
 // it is due by itself or has been given something.
 class MemoryPort {
@@ -24,6 +37,8 @@ class MemoryPort {
   // --- accesses
   // Where the addresses of an access are laid, by lane, before it is submitted.
   std::array<uint64_t, kMaxLanes>& addresses() { return addresses_; }
+  // Of those, what SharedLocator has found out about an access of Step::cluster.
+  RemoteLanes& remote() { return remote_; }
   // Whether an access counts as one to memory: some lane reaches beyond shared memory. `has_addresses`: addresses()
   // has those of the lanes.
   bool ReachesBeyondShared(const Step& step, LaneMask lanes, bool has_addresses) const;
@@ -42,6 +57,8 @@ class MemoryPort {
     if (result == FetchResult::kPending) Wake();
     return result;
   }
+
+  const RemoteCounts& remote_counts() const { return remote_counts_; }
 
   // --- time
   // The memory's part of the cycle, unless it sleeps.
@@ -65,6 +82,8 @@ class MemoryPort {
   Cycle wake_ = 0;  // 0: the SM does not run alone
   const LaunchContext& context_;
   std::array<uint64_t, kMaxLanes> addresses_{};
+  RemoteLanes remote_;
+  RemoteCounts remote_counts_;
 };
 
 }  // namespace heddle::replay

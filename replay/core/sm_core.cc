@@ -24,6 +24,12 @@ absl::Status SmCore::status() const {
 
 // --- blocks
 
+BlockId SmCore::OpenBlock(const BlockArrival& arrival) {
+  const BlockId id = sm_.blocks.Open(arrival);
+  if (sm_.context.clusters != nullptr) sm_.context.clusters->Begin(arrival.position, *this, sm_.number, id);
+  return id;
+}
+
 LaneMask SmCore::AddWarp(BlockId id, const RecordedBlock& recorded, uint32_t warp, uint32_t hw_warp) {
   const uint32_t warp_size = static_cast<uint32_t>(sm_.context.warp_size);
   const uint32_t end = std::min((warp + 1) * warp_size, sm_.context.threads_per_block);
@@ -45,6 +51,7 @@ LaneMask SmCore::AddWarp(BlockId id, const RecordedBlock& recorded, uint32_t war
     sm_.formation.AddThreads(first_thread, end - first, id, first, sm_.context.entry);
     sm_.cursors.Start(first_thread, end - first, recorded, first);
   }
+  sm_.barriers.Admit(first_thread, warp_size);
   sm_.blocks.PlaceWarp(id, hw_warp, static_cast<uint32_t>(std::popcount(lanes)));
   return lanes;
 }
@@ -53,7 +60,7 @@ void SmCore::Admit(const BlockArrival& arrival, Cycle first) {
   Credit(first);
   sm_.formation.SetNow(first == 0 ? 0 : first - 1);
   sm_.run.last_progress = first;
-  const BlockId id = sm_.blocks.Open(arrival);
+  const BlockId id = OpenBlock(arrival);
   const uint64_t number = sm_.blocks.CountAdmission();
   const uint32_t first_hw_warp = id * sm_.context.hw_warps_per_block;
   std::vector<LaneMask> hw_warps(sm_.context.hw_warps_per_block);
@@ -89,7 +96,7 @@ void SmCore::AdmitWarp(const WarpArrival& arrival, Cycle first) {
   const uint64_t number = sm_.blocks.CountAdmission();
   BlockId id = sm_.blocks.Find(arrival.block.position);
   if (id == BlockTable::kNone) {
-    id = sm_.blocks.Open(arrival.block);
+    id = OpenBlock(arrival.block);
     for (const auto& scheduler : schedulers()) scheduler->BlockAdmitted(id, number);
     if (arrival.virtual_block.has_value()) {
       const WarpArrival::Virtual& virtual_block = *arrival.virtual_block;
@@ -135,6 +142,7 @@ void SmCore::RetireBlock(BlockId id) {
     if (sm_.blocks.block_of_hw_warp(hw_warp) == id)
       sm_.formation.RemoveBlock(id, static_cast<ThreadId>(hw_warp * warp_size), warp_size);
   }
+  if (sm_.context.clusters != nullptr) sm_.context.clusters->End(sm_.blocks[id].position);
   sm_.blocks.Retire(id);
 }
 

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "replay/core/arrivals.h"
+#include "replay/core/clusters/cluster_board.h"
 #include "replay/core/launch_context.h"
 #include "replay/core/resolve_unit.h"
 #include "replay/core/sm_parts.h"
@@ -27,7 +28,7 @@ namespace heddle::replay {
 //
 // Runs a cycle only when something can happen in it; skipped cycles are credited to the statistics with the state they
 // had. Running a cycle too early is harmless. `docs/reference/timing.md` has the order within a cycle.
-class alignas(64) SmCore : public MemoryClient, protected ExitListener {
+class alignas(64) SmCore : public MemoryClient, protected ExitListener, private ClusterMember {
  public:
   SmCore(const SmCore&) = delete;
   SmCore& operator=(const SmCore&) = delete;
@@ -96,6 +97,7 @@ class alignas(64) SmCore : public MemoryClient, protected ExitListener {
   const SmMemory& memory() const { return sm_.memory.memory(); }
 
   const SmCounters& counters() const { return sm_.issues.counters(); }
+  const RemoteCounts& remote_counts() const { return sm_.memory.remote_counts(); }
   const DivergencePolicy& policy() const { return *sm_.policy; }
   std::span<const std::unique_ptr<WarpScheduler>> schedulers() const { return sm_.notifier.schedulers(); }
   // Writes what only this front end counts.
@@ -163,6 +165,9 @@ class alignas(64) SmCore : public MemoryClient, protected ExitListener {
   void HwWarpExited(SlotId /*slot*/, uint32_t hw_warp) override { sm_.blocks.FreeHwWarp(hw_warp); }
   void SharedReleased() override {}
 
+  // ClusterMember tells of something that happens in cycle `at`.
+  virtual void ClusterNews(Cycle /*at*/) {}
+
   // --- parts of a cycle
   // Steps 3 and 4: barriers that opened, timers, Tick. Whether there is anything to do.
   void RunBarriersAndTimers(Cycle now);
@@ -177,6 +182,14 @@ class alignas(64) SmCore : public MemoryClient, protected ExitListener {
   ResolveUnit resolve_;
 
  private:
+  // ClusterMember.
+  void OpenClusterBarrier(BlockId block, Cycle at) override {
+    sm_.barriers.OpenCluster(block, at);
+    ClusterNews(at + 1);
+  }
+
+  // The block comes to the SM.
+  BlockId OpenBlock(const BlockArrival& arrival);
   // The threads of a block's warp come, unassigned, into a hardware warp. Returns the lanes that have one.
   LaneMask AddWarp(BlockId block, const RecordedBlock& recorded, uint32_t warp, uint32_t hw_warp);
   void ReleaseBarriers(Cycle now);

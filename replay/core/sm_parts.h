@@ -14,6 +14,7 @@
 #include "replay/core/launch_context.h"
 #include "replay/core/memory_port.h"
 #include "replay/core/rendezvous_unit.h"
+#include "replay/core/shared_locator.h"
 #include "replay/core/sm_run_state.h"
 #include "replay/core/write_back_queue.h"
 #include "replay/memory/ports/memory_system.h"
@@ -52,6 +53,11 @@ struct SmParts {
     rendezvous.Arrive(slot);
     notifier.DeferRendezvous(slot);
   }
+  // The lanes access memory.addresses() at `pc`: finds those in the shared memory of other blocks.
+  void LocateShared(Pc pc, LaneMask lanes, const std::array<ThreadId, kMaxLanes>& threads) {
+    if (steps[pc].cluster) [[unlikely]]
+      locator.Locate(pc, lanes, threads, memory);
+  }
   // The slot issues an instruction that is asynchronous: the run fails if the SM has too many of them under way.
   void IssueAsync(SlotId slot);
   // What others than the statistics are told of an issue of one slot. Only if issues are unwatched.
@@ -81,6 +87,7 @@ struct SmParts {
   WriteBackQueue write_back;
   Formation formation;
   BarrierUnit barriers;
+  SharedLocator locator;
   EventNotifier notifier;
   ThreadCursors cursors;
   AsyncUnit async;

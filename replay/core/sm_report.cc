@@ -66,8 +66,16 @@ std::string SmCore::ExplainDeadlock() const {
       } else if (table.state[slot] == SlotState::kBarrier) {
         const uint8_t number = sm_.barriers.number_of(slot);
         const BarrierUnit::Barrier& barrier = sm_.barriers.barrier(id, number);
-        what = absl::StrCat("wait at barrier ", sm_.context.barrier_ids[number], " (", barrier.arrived, " of ",
-                            barrier.expected != 0 ? barrier.expected : block.live, " threads arrived)");
+        const uint32_t barrier_id = sm_.context.barrier_ids[number];
+        const bool of_cluster = barrier_id == LaunchContext::kClusterBarrier;
+        what = absl::StrCat("wait at ", of_cluster ? "their cluster's barrier" : absl::StrCat("barrier ", barrier_id),
+                            " (", barrier.arrived, " of ", barrier.expected != 0 ? barrier.expected : block.live,
+                            " threads arrived");
+        if (of_cluster) {
+          absl::StrAppend(&what, ", and ", sm_.context.clusters->ArrivedBlocks(block.position), " of ",
+                          sm_.context.cluster_blocks, " blocks");
+        }
+        what += ")";
         at_barrier = true;
       } else if (table.state[slot] == SlotState::kParked) {
         what = "are in a warp that the policy holds back";

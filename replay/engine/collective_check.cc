@@ -33,15 +33,8 @@ bool LacksElements(const machine::v1::Core& core, const Instruction& instruction
 }
 
 // What about the instruction no replay knows; empty if there is nothing.
-std::string NotKnown(const Instruction& instruction, uint64_t cluster_blocks) {
-  if (instruction.space() == trace::v1::SPACE_CLUSTER_SHARED) return "shared memory of a cluster's other blocks";
-  for (const Operand& operand : instruction.operand()) {
-    if (operand.space() == trace::v1::SPACE_CLUSTER_SHARED) return "shared memory of a cluster's other blocks";
-  }
-  if (instruction.op() == trace::v1::OP_BARRIER) {
-    const bool of_cluster = instruction.barrier_scope() == trace::v1::SCOPE_CLUSTER;
-    return of_cluster && cluster_blocks > 1 ? "barriers of clusters of several blocks" : "";
-  }
+std::string NotKnown(const Instruction& instruction) {
+  if (instruction.op() == trace::v1::OP_BARRIER) return "";
   if (instruction.op() == trace::v1::OP_ASYNC) {
     const bool is_copy = instruction.async().role() == Async::COPY;
     if (is_copy && instruction.operand(0).space() != trace::v1::SPACE_GLOBAL) {
@@ -51,6 +44,7 @@ std::string NotKnown(const Instruction& instruction, uint64_t cluster_blocks) {
       return "asynchronous copies that do not end in shared memory";
     }
     for (const Operand& operand : instruction.operand()) {
+      if (operand.space() == trace::v1::SPACE_CLUSTER_SHARED) return "transaction barriers of a cluster's other blocks";
       if (!is_copy && operand.kind() == Operand::BYTES) return "bytes that a transaction barrier expects";
     }
     return HasRecorded(instruction, Operand::UNIFORM) ? "values of uniform registers" : "";
@@ -64,14 +58,12 @@ std::string NotKnown(const Instruction& instruction, uint64_t cluster_blocks) {
 absl::Status CheckCollectives(const trace::TraceReader& reader, const trace::LaunchView& launch,
                               const ReplayOptions& options) {
   const trace::Program& program = *launch.program;
-  const trace::v1::Dim3& cluster = launch.launch.cluster();
-  const uint64_t cluster_blocks = launch.launch.has_cluster() ? uint64_t{cluster.x()} * cluster.y() * cluster.z() : 1;
   for (trace::Pc pc = 0; pc < program.instruction_count(); ++pc) {
     const Instruction& instruction = program.instruction(pc);
     const bool meets = instruction.has_matrix();
     if (!meets && !trace::IsCollective(instruction)) continue;
     const auto place = [&] { return trace::InstructionPlace(reader.header(), program, pc); };
-    if (const std::string what = NotKnown(instruction, cluster_blocks); !what.empty()) {
+    if (const std::string what = NotKnown(instruction); !what.empty()) {
       return absl::UnimplementedError(absl::StrCat(what, " cannot be replayed yet: ", place()));
     }
     if (LacksElements(options.machine.core(), instruction)) {

@@ -1,11 +1,13 @@
 #include "replay/engine/grid_dispatch.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "replay/engine/policy_watch.h"
+#include "replay/machine/machine.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::replay {
@@ -52,23 +54,46 @@ absl::Status GridDispatch::Round(Cycle first) {
   return status;
 }
 
+std::string GridDispatch::WhatIsWrong(uint32_t sm, uint64_t block) const {
+  if (sm >= sms_.count()) return absl::StrCat(", but the machine has ", sms_.count(), " SMs");
+  if (block >= blocks_.count()) return absl::StrCat(", but the launch has ", blocks_.count(), " blocks");
+  if (sent_[block]) return ", but had sent that block before";
+  if (occupancy_[sm].resident >= occupancy_[sm].capacity) return ", which has no room";
+  if (context_.cluster_blocks > 1) return WhatIsWrongWithCluster(sm, block);
+  return accepted_[sm] ? ", which has taken a block in this cycle" : "";
+}
+
+std::string GridDispatch::WhatIsWrongWithCluster(uint32_t sm, uint64_t block) const {
+  const uint32_t group = ClusterGroup(run_.options.machine);
+  if (block % context_.cluster_blocks != begun_cluster_.size() || (!begun_cluster_.empty() && !sent_[block - 1])) {
+    return ", but the blocks of a cluster follow one another by rank";
+  }
+  if (!begun_cluster_.empty() && begun_cluster_.front() / group != sm / group) {
+    return ", which is not of the group of SMs that has its cluster";
+  }
+  const auto on_sm = static_cast<uint32_t>(std::count(begun_cluster_.begin(), begun_cluster_.end(), sm));
+  if (on_sm == 0) return accepted_[sm] ? ", which has taken a block of another cluster in this cycle" : "";
+  const uint32_t first = sm / group * group;
+  const uint32_t most = MostOnSm(context_.cluster_blocks, std::min(group, sms_.count() - first));
+  return on_sm >= most ? absl::StrCat(", which has ", on_sm, " blocks of that cluster already") : "";
+}
+
 absl::Status GridDispatch::AssignBlocks(Cycle first) {
   const std::span<const bool> accepted(accepted_.get(), sms_.count());
   std::fill_n(accepted_.get(), sms_.count(), false);
+  bool any = false;
   while (room_ > 0) {
     const std::optional<Assignment> assignment = dispatcher_->Next(occupancy_, accepted);
     if (!assignment.has_value()) break;
     const uint32_t sm = assignment->sm;
     const uint64_t block = assignment->block;
-    const auto wrong = [&](const auto&... why) {
-      return absl::InternalError(absl::StrCat("the dispatcher sent block ", block, " to SM ", sm, why...));
-    };
-    if (sm >= sms_.count()) return wrong(", but the machine has ", sms_.count(), " SMs");
-    if (block >= blocks_.count()) return wrong(", but the launch has ", blocks_.count(), " blocks");
-    if (sent_[block]) return wrong(", but had sent that block before");
-    if (accepted_[sm]) return wrong(", which has taken a block in this cycle");
-    if (occupancy_[sm].resident >= occupancy_[sm].capacity) return wrong(", which has no room");
+    if (const std::string wrong = WhatIsWrong(sm, block); !wrong.empty()) {
+      return absl::InternalError(absl::StrCat("the dispatcher sent block ", block, " to SM ", sm, wrong));
+    }
+    any = true;
     sent_[block] = true;
+    begun_cluster_.push_back(sm);
+    if (begun_cluster_.size() == context_.cluster_blocks) begun_cluster_.clear();
     HEDDLE_ASSIGN_OR_RETURN(const BlockArrival arrival, ArrivalOf(block));
     accepted_[sm] = true;
     ++occupancy_[sm].resident;
@@ -79,16 +104,46 @@ absl::Status GridDispatch::AssignBlocks(Cycle first) {
     if (!core.ok()) return core.status();
     calendar_.Wake(sm, first);
   }
+  if (!begun_cluster_.empty()) {
+    return absl::InternalError(absl::StrCat("the dispatcher sent ", begun_cluster_.size(), " of the ",
+                                            context_.cluster_blocks, " blocks of a cluster without the others"));
+  }
   if (dispatcher_->done()) return absl::OkStatus();
   if (resident_ == 0) {
     return absl::InternalError(
         absl::StrCat("the dispatcher leaves ", left(), " thread blocks undone though every SM has room"));
   }
-  if (room_ > 0) calendar_.Wake(sms_.count(), first);
+  // Room that no cluster fits into is there until a block retires.
+  if (room_ > 0 && (any || context_.cluster_blocks == 1)) calendar_.Wake(sms_.count(), first);
+  return absl::OkStatus();
+}
+
+absl::Status GridDispatch::CheckBegunClusters(std::span<const WarpAssignment> begun) const {
+  struct Begun {
+    uint64_t warps = 0;
+    uint32_t group = 0;
+  };
+  std::map<uint64_t, Begun> clusters;
+  const uint32_t group_sms = ClusterGroup(run_.options.machine);
+  for (const WarpAssignment& warp : begun) {
+    const uint32_t group = warp.sm / group_sms;
+    const auto [cluster, is_first] = clusters.try_emplace(warp.block / context_.cluster_blocks, Begun{0, group});
+    ++cluster->second.warps;
+    if (cluster->second.group == group) continue;
+    return absl::InternalError(absl::StrCat("the dispatcher sent a warp of block ", warp.block, " to SM ", warp.sm,
+                                            ", which is not of the group of SMs that has its cluster"));
+  }
+  const uint64_t all = uint64_t{context_.cluster_blocks} * context_.hw_warps_per_block;
+  for (const auto& [cluster, what] : clusters) {
+    if (what.warps == all) continue;
+    return absl::InternalError(
+        absl::StrCat("the dispatcher sent ", what.warps, " of the ", all, " warps of a cluster without the others"));
+  }
   return absl::OkStatus();
 }
 
 absl::Status GridDispatch::AssignWarps(Cycle first) {
+  std::vector<WarpAssignment> begun;  // of clusters of several blocks, but for iterations of virtual blocks
   while (const std::optional<WarpAssignment> assignment = dispatcher_->NextWarp(first)) {
     const uint32_t sm = assignment->sm;
     if (sm >= sms_.count() || assignment->block >= blocks_.count() || assignment->warp >= context_.hw_warps_per_block ||
@@ -97,6 +152,8 @@ absl::Status GridDispatch::AssignWarps(Cycle first) {
                                               assignment->block, " to row ", assignment->hw_warp, " of SM ", sm,
                                               ": there is no such warp or no such free row"));
     }
+    const bool goes_on = assignment->virtual_block.has_value() && assignment->virtual_block->iteration != 0;
+    if (context_.cluster_blocks > 1 && !goes_on) begun.push_back(*assignment);
     HEDDLE_ASSIGN_OR_RETURN(const BlockArrival arrival, ArrivalOf(assignment->block));
     WarpArrival warp;
     warp.block = arrival;
@@ -111,6 +168,7 @@ absl::Status GridDispatch::AssignWarps(Cycle first) {
     if (!core.ok()) return core.status();
     calendar_.Wake(sm, first);
   }
+  HEDDLE_RETURN_IF_ERROR(CheckBegunClusters(begun));
   if (const Cycle next = dispatcher_->NextFirst(); next != kNever)
     calendar_.Wake(sms_.count(), std::max(next - 1, first));
   return absl::OkStatus();

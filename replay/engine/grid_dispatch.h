@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -60,7 +61,12 @@ class GridDispatch {
  private:
   absl::StatusOr<BlockArrival> ArrivalOf(uint64_t position);
   absl::Status AssignBlocks(Cycle first);
+  // What is wrong with sending the block to the SM, as words behind that; empty if nothing is.
+  std::string WhatIsWrong(uint32_t sm, uint64_t block) const;
+  std::string WhatIsWrongWithCluster(uint32_t sm, uint64_t block) const;
   absl::Status AssignWarps(Cycle first);
+  // Warps that began clusters in one round: they must be all of them, on SMs of one group.
+  absl::Status CheckBegunClusters(std::span<const WarpAssignment> begun) const;
 
   const LaunchRun& run_;
   const LaunchContext& context_;
@@ -70,7 +76,8 @@ class GridDispatch {
   std::unique_ptr<BlockDispatcher> dispatcher_;
   std::vector<SmOccupancy> occupancy_;
   std::unique_ptr<bool[]> accepted_;
-  std::vector<bool> sent_;  // by block; where whole blocks are sent
+  std::vector<bool> sent_;               // by block; where whole blocks are sent
+  std::vector<uint32_t> begun_cluster_;  // SMs of the blocks that were sent of a cluster that is not complete
   bool asks_ = false;
   bool grid_assigned_ = false;
   uint64_t room_ = 0;  // blocks that would still fit

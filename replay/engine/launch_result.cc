@@ -60,6 +60,25 @@ absl::Status LaunchSimulation::AddBufferResult(result::v1::LaunchResult& result)
   return absl::OkStatus();
 }
 
+absl::Status LaunchSimulation::AddClusterResult(result::v1::LaunchResult& result) const {
+  const uint64_t clusters = blocks_.clusters().count();
+  if (board_->clusters_ended() != clusters) {
+    return absl::InternalError(
+        absl::StrCat("of ", clusters, " clusters ", board_->clusters_ended(), " have come and gone as a whole"));
+  }
+  result::v1::ClusterCounters& out = *result.mutable_clusters();
+  out.set_clusters(clusters);
+  out.set_blocks_per_cluster(context_.cluster_blocks);
+  out.set_barrier_phases(board_->phases());
+  out.set_barrier_wait_cycles(board_->wait_cycles());
+  for (const auto& sm : sms_.made()) {
+    out.set_remote_loads(out.remote_loads() + sm->remote_counts().loads);
+    out.set_remote_stores(out.remote_stores() + sm->remote_counts().stores);
+    out.set_remote_atomics(out.remote_atomics() + sm->remote_counts().atomics);
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
   SmCounters counters;
   result::v1::LaunchResult result;
@@ -107,6 +126,7 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
     HEDDLE_RETURN_IF_ERROR(AddBufferResult(result));
   }
   FillResult(counters, scale, end_, result);
+  if (context_.cluster_blocks > 1) HEDDLE_RETURN_IF_ERROR(AddClusterResult(result));
   if (!context_.by_warp) metrics_->FillWarpProgress(result);
   if (run_.launch.totals.blocks() != run_.launch.grid_blocks && result.has_warp_progress()) {
     // They tell the blocks of full machines from the last ones; of a sample nobody knows which are which.

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "replay/memory/ports/remote_access.h"
 #include "traces/base/huge_pages.h"
 #include "traces/base/status_macros.h"
 
@@ -41,10 +42,10 @@ MemoryService::MemoryService(const machine::v1::Machine& machine, const MemorySy
   if (machine.memory().has_hierarchy()) longest_ = kServiceCycles * ClockRatio(machine.clocks());
 }
 
-LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupancy)
+LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupancy, trace::RecordedClusters clusters)
     : run_(run),
       context_(run.launch, run.reader.header(), run.options.machine),
-      blocks_(run.launch),
+      blocks_(run.launch, std::move(clusters)),
       memory_(run.memory),
       service_(run.options.machine, run.memory),
       sms_(run, context_),
@@ -63,12 +64,28 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   DispatchContext shape;
   shape.blocks = blocks_.count();
   shape.sms = sms_.count();
+  shape.cluster_blocks = context_.cluster_blocks;
+  shape.cluster_sms = context_.cluster_blocks == 1 ? sms_.count() : ClusterGroup(machine);
   shape.warps_per_block = context_.hw_warps_per_block;
   shape.blocks_per_sm = static_cast<uint32_t>(residency_);
   shape.partial_blocks_per_sm = static_cast<uint32_t>(Residency(by_warp.blocks));
   shape.hw_warps_per_sm = static_cast<uint32_t>(by_warp.warps);
   shape.extra_dimensions = ExtraDimensions(run.launch.launch);
   dispatch_.emplace(run, context_, blocks_, std::move(shape), sms_, calendar_);
+}
+
+uint64_t LaunchSimulation::Residency(int blocks) const {
+  const auto fit = static_cast<uint64_t>(blocks);
+  if (!run_.options.machine.dispatch().spread_small_grids()) return fit;
+  if (context_.cluster_blocks == 1) {
+    return std::min(fit, std::max<uint64_t>((blocks_.count() + sms_.count() - 1) / sms_.count(), 1));
+  }
+  uint64_t spread = 1;
+  while (spread < fit &&
+         ResidentClusters(run_.options.machine, context_.cluster_blocks, spread) < blocks_.clusters().count()) {
+    ++spread;
+  }
+  return std::min(fit, spread);
 }
 
 void LaunchSimulation::CompleteContext(const WarpOccupancy& by_warp) {
@@ -89,6 +106,10 @@ void LaunchSimulation::CompleteContext(const WarpOccupancy& by_warp) {
   }
   context_.force_tick = run_.options.force_tick;
   context_.force_regrouping = run_.options.force_regrouping;
+  if (context_.cluster_blocks > 1 || context_.DenseBarrier(LaunchContext::kClusterBarrier) != context_.kNoBarrier) {
+    const ClusterTiming timing(run_.options.machine.clusters());
+    context_.clusters = &board_.emplace(context_.cluster_blocks, timing.network_cycles, *this);
+  }
   context_.observer = run_.options.observer;
   context_.observes_states = context_.observer != nullptr && context_.observer->wants_states();
   context_.configuration_index = run_.configuration_index;
@@ -123,13 +144,14 @@ inline Cycle LaunchSimulation::RunAhead(uint32_t index, Cycle now) {
   return sm.memory().isolated() ? RunAlone(index, now) : next;
 }
 
-// An SM cannot be reached from outside while no request of it is under way and it can get no block: it is full, or none
-// is left. A block that it retires is dispatched for when all have come to that cycle.
+// An SM cannot be reached from outside while no request of it is under way, it has no blocks of clusters, and it can
+// get no block: it is full, or none is left. A block that it retires is dispatched for when all have come to that
+// cycle.
 Cycle LaunchSimulation::RunAlone(uint32_t index, Cycle now) {
   SmCore& sm = *sms_.Find(index);
   SmCore::RunAhead& ahead = ahead_[index];
   const Cycle next = ahead.next;
-  if (context_.force_tick || context_.by_warp || dispatch_->asks()) return next;
+  if (context_.force_tick || context_.by_warp || dispatch_->asks() || context_.cluster_blocks > 1) return next;
   if (dispatch_->CanAssignTo(index)) return next;
   if (sms_.watches_grid() && !dispatch_->grid_assigned()) return next;
   Cycle limit = now + kAheadCycles;

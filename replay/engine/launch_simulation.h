@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "replay/core/clusters/cluster_board.h"
 #include "replay/core/launch_context.h"
 #include "replay/core/sm_core.h"
 #include "replay/engine/calendar.h"
@@ -20,6 +21,7 @@
 #include "replay/engine/sm_array.h"
 #include "replay/machine/machine.h"
 #include "replay/memory/ports/memory_system.h"
+#include "traces/format/read/recorded_clusters.h"
 
 namespace heddle::replay {
 
@@ -47,10 +49,10 @@ class MemoryService {
 };
 
 // The SMs, the memory and the dispatcher of a run, and the time they share.
-class LaunchSimulation : public SmWaker {
+class LaunchSimulation : public SmWaker, public ClusterWaker {
  public:
-  // `occupancy` must hold a block. Everything referred to must outlive the object.
-  LaunchSimulation(const LaunchRun& run, const Occupancy& occupancy);
+  // `occupancy` must hold a block, and the machine a cluster. Everything referred to must outlive the object.
+  LaunchSimulation(const LaunchRun& run, const Occupancy& occupancy, trace::RecordedClusters clusters);
 
   // Runs the launch to its end. Call it once.
   absl::Status Run();
@@ -62,16 +64,14 @@ class LaunchSimulation : public SmWaker {
   void WakeSm(uint32_t sm) override { calendar_.Wake(sm, now_); }
 
  private:
+  void WakeSmAt(uint32_t sm, Cycle at) override { calendar_.Wake(sm, at); }
+
   // --- launch_simulation.cc: the parts and time
   // What the SMs share that follows from the policies.
   void CompleteContext(const WarpOccupancy& by_warp);
   // Blocks per SM where the resources of an SM allow `blocks`: GPGPU-Sim spreads a grid that is smaller than what the
   // machine holds over all SMs.
-  uint64_t Residency(int blocks) const {
-    const uint64_t fit = static_cast<uint64_t>(blocks);
-    if (!run_.options.machine.dispatch().spread_small_grids()) return fit;
-    return std::min(fit, std::max<uint64_t>((blocks_.count() + sms_.count() - 1) / sms_.count(), 1));
-  }
+  uint64_t Residency(int blocks) const;
   // Runs an SM that has run cycle `now` on alone, as long as nothing outside it can matter to it: that keeps what it
   // works on in the host's caches. Returns the next cycle in which the SM is to be looked at.
   inline Cycle RunAhead(uint32_t sm, Cycle now);
@@ -90,6 +90,8 @@ class LaunchSimulation : public SmWaker {
   }
 
   // --- launch_result.cc
+  // What was counted of clusters of several blocks. Errors: what does not agree.
+  absl::Status AddClusterResult(result::v1::LaunchResult& result) const;
   // What all SMs and the memory have counted in the cycles before `until`: all of them have been run, and nothing in
   // it.
   LaunchCounters CountUntil(Cycle until);
@@ -101,6 +103,7 @@ class LaunchSimulation : public SmWaker {
   const RecordedBlocks blocks_;
   MemorySystem& memory_;
   MemoryService service_;
+  std::optional<ClusterBoard> board_;  // if clusters have several blocks, or barriers
   SmArray sms_;
   std::vector<SmCore::RunAhead> ahead_;  // by SM: what it has run beyond the time of the others
   Calendar calendar_;                    // of the SMs and, behind them, the dispatcher

@@ -1,20 +1,23 @@
-// Blocks of a launch by their position among the recorded ones.
+// The recorded blocks of a launch, in the order in which they are dispatched.
 #ifndef HEDDLE_REPLAY_ENGINE_RECORDED_BLOCKS_H_
 #define HEDDLE_REPLAY_ENGINE_RECORDED_BLOCKS_H_
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "replay/core/sm_core.h"
 #include "traces/format/read/reader.h"
+#include "traces/format/read/recorded_clusters.h"
 
 namespace heddle::replay {
 
+// In ascending order of their numbers; with clusters of several blocks cluster by cluster, and there by rank.
 class RecordedBlocks {
  public:
-  explicit RecordedBlocks(const trace::LaunchView& launch) {
+  RecordedBlocks(const trace::LaunchView& launch, trace::RecordedClusters clusters) : clusters_(std::move(clusters)) {
     for (uint32_t chunk = 0; chunk < launch.chunks.size(); ++chunk) {
       if (launch.chunks[chunk].part() != 0) continue;
       chunk_.push_back(chunk);
@@ -23,12 +26,17 @@ class RecordedBlocks {
     }
   }
   uint64_t count() const { return count_; }
-  RecordedBlock At(uint64_t position) const {
+  const trace::RecordedClusters& clusters() const { return clusters_; }
+  RecordedBlock At(uint64_t number) const {
+    const uint32_t blocks = clusters_.clusters().blocks();
+    const uint64_t position =
+        blocks == 1 ? number : clusters_.PositionOf(number / blocks, static_cast<uint32_t>(number % blocks));
     const size_t i = static_cast<size_t>(std::upper_bound(first_.begin(), first_.end(), position) - first_.begin()) - 1;
     return {chunk_[i], static_cast<uint32_t>(position - first_[i])};
   }
 
  private:
+  const trace::RecordedClusters clusters_;
   std::vector<uint32_t> chunk_;
   std::vector<uint64_t> first_;  // position of the chunk's first block
   uint64_t count_ = 0;

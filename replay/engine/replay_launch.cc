@@ -4,6 +4,7 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "replay/engine/collective_check.h"
@@ -14,7 +15,9 @@
 #include "replay/machine/machine.h"
 #include "replay/seams/policy_error.h"
 #include "traces/base/status_macros.h"
+#include "traces/format/program/clusters.h"
 #include "traces/format/program/kernel_name.h"
+#include "traces/format/read/recorded_clusters.h"
 
 namespace heddle::replay {
 namespace {
@@ -42,12 +45,26 @@ std::string PlaceOf(const trace::LaunchView& launch, const CheckedConfiguration&
   return place;
 }
 
+absl::Status CheckClusterFits(const LaunchRun& run, const Occupancy& occupancy) {
+  const uint32_t blocks = trace::Clusters(run.launch.launch).blocks();
+  const machine::v1::Machine& machine = run.options.machine;
+  if (blocks == 1 || ResidentClusters(machine, blocks, static_cast<uint64_t>(occupancy.blocks)) != 0) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      "a cluster of ", blocks, " thread blocks of kernel ", trace::BriefKernelName(run.launch.program->name()),
+      " (launch ", run.launch.launch.id(), ") does not fit on the ", ClusterGroup(machine), " SMs that machine ",
+      machine.name(), " has for it: each holds ", occupancy.blocks, " of its blocks (by ", occupancy.limit,
+      "); replay it on a larger machine, or with `--set clusters.sms=0`"));
+}
+
 absl::StatusOr<result::v1::LaunchResult> Simulate(const LaunchRun& run, const Occupancy& occupancy) {
+  HEDDLE_ASSIGN_OR_RETURN(trace::RecordedClusters clusters, trace::RecordedClusters::Of(run.reader, run.launch));
   RunMark mark(PlaceOf(run.launch, run.configuration));
   std::optional<LaunchSimulation> simulation;  // still there when the present call is asked for
   // Policies are whoever's code. What they throw ends the run; nothing of it is used any more.
   try {
-    simulation.emplace(run, occupancy);
+    simulation.emplace(run, occupancy, std::move(clusters));
     mark.SetClock(&simulation->clock());
     HEDDLE_RETURN_IF_ERROR(simulation->Run());
     return simulation->Result();
@@ -70,6 +87,7 @@ absl::StatusOr<result::v1::LaunchResult> ReplayLaunch(const LaunchRun& run) {
   HEDDLE_ASSIGN_OR_RETURN(Occupancy occupancy,
                           ComputeOccupancy(run.options.machine, *run.launch.program, run.launch.launch,
                                            warps.has_value() ? warps->extra_registers : 0));
+  HEDDLE_RETURN_IF_ERROR(CheckClusterFits(run, occupancy));
   const uint64_t resident = static_cast<uint64_t>(occupancy.blocks) * run.options.machine.sms();
   HEDDLE_RETURN_IF_ERROR(CheckGridWaits(run.launch, resident));
   HEDDLE_RETURN_IF_ERROR(CheckWarpLocks(run.reader, run.launch, run.configuration, run.options));

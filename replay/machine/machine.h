@@ -56,6 +56,12 @@ struct WarpOccupancy {
 WarpOccupancy ComputeWarpOccupancy(const machine::v1::Machine& machine, const trace::Program& program,
                                    const trace::v1::Launch& launch);
 
+// Neighbouring SMs among which all blocks of a cluster go; the last such group of the machine may be smaller.
+uint32_t ClusterGroup(const machine::v1::Machine& machine);
+// Clusters of so many blocks that the machine holds at once if an SM holds `blocks_per_sm` blocks. The blocks of one
+// are spread as widely as the SMs of a group allow.
+uint64_t ResidentClusters(const machine::v1::Machine& machine, uint32_t cluster_blocks, uint64_t blocks_per_sm);
+
 // How the residency depends on the number of registers. Traces are of PTX, whose register count is an estimate of what
 // the machine code takes: the true residency is somewhere between these two.
 inline constexpr uint64_t kRegisterUncertainty = 8;  // registers per thread

@@ -101,6 +101,22 @@ WarpOccupancy ComputeWarpOccupancy(const machine::v1::Machine& machine, const tr
   return occupancy;
 }
 
+uint32_t ClusterGroup(const machine::v1::Machine& machine) {
+  const uint32_t group = machine.clusters().sms();
+  return group == 0 ? machine.sms() : std::min(group, machine.sms());
+}
+
+uint64_t ResidentClusters(const machine::v1::Machine& machine, uint32_t cluster_blocks, uint64_t blocks_per_sm) {
+  const uint32_t group = ClusterGroup(machine);
+  uint64_t clusters = 0;
+  for (uint32_t first = 0; first < machine.sms(); first += group) {
+    const uint64_t sms = std::min(group, machine.sms() - first);
+    const uint64_t most_on_sm = (cluster_blocks + sms - 1) / sms;
+    if (blocks_per_sm >= most_on_sm) clusters += sms * blocks_per_sm / cluster_blocks;
+  }
+  return clusters;
+}
+
 RegisterSensitivity ComputeRegisterSensitivity(const machine::v1::Machine& machine, const trace::Program& program,
                                                const trace::v1::Launch& launch) {
   const uint64_t registers = RegistersPerThread(program);

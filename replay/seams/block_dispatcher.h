@@ -25,14 +25,14 @@ struct SmOccupancy {
 // Which recorded block goes to which SM.
 struct Assignment {
   uint32_t sm = 0;
-  uint64_t block = 0;  // position among the recorded blocks of the launch, from 0
+  uint64_t block = 0;  // among the recorded blocks of the launch, from 0, in the order of DispatchContext
 };
 
 // Which warp of a recorded block goes to which hardware warp of an SM. The block enters with the
 // first of its warps; its barriers wait for those that have not come yet as well.
 struct WarpAssignment {
   uint32_t sm = 0;
-  uint64_t block = 0;         // position among the recorded blocks of the launch
+  uint64_t block = 0;         // as in Assignment
   uint32_t warp = 0;          // of the block, from 0
   uint32_t hw_warp = 0;       // free: never used, or WarpEnded has told
   uint32_t instructions = 0;  // that the warp issues before those of the trace
@@ -58,13 +58,15 @@ class BlockDispatcher {
 
   // Dispatchers of whole blocks: the next assignment of this cycle, or nullopt if there is none (any more). Asked while
   // blocks are left and some SM has room; at most one assignment per SM and cycle. `accepted` marks the SMs that have
-  // taken a block in this cycle already.
+  // taken a block in this cycle already. The blocks of a cluster follow one another by rank, in one cycle, on SMs of
+  // one group, and at most MostOnSm of them on one SM.
   virtual std::optional<Assignment> Next(std::span<const SmOccupancy> /*sms*/, std::span<const bool> /*accepted*/) {
     return std::nullopt;
   }
 
   // Dispatchers of single warps (PolicyTraits::warp_dispatch): the next warp that may issue from cycle `first` on, or
-  // nullopt if there is none (any more).
+  // nullopt if there is none (any more). Blocks of a cluster come whole, all in one cycle, or all of them to virtual
+  // blocks that did.
   virtual std::optional<WarpAssignment> NextWarp(Cycle /*first*/) { return std::nullopt; }
   // The next value of `first` for which NextWarp has something, whatever ends until then; kNever if there is none.
   virtual Cycle NextFirst() const { return kNever; }
@@ -76,9 +78,17 @@ class BlockDispatcher {
   virtual std::span<const uint64_t> counters() const { return {}; }
 };
 
+// The most blocks of a cluster that an SM takes, of a group of so many SMs: they are spread as widely as they can be.
+constexpr uint32_t MostOnSm(uint32_t cluster_blocks, uint32_t group_sms) {
+  return (cluster_blocks + group_sms - 1) / group_sms;
+}
+
 struct DispatchContext {
-  uint64_t blocks = 0;  // recorded blocks of the launch
+  // Recorded blocks of the launch. They count cluster by cluster: rank r of cluster c is c * cluster_blocks + r.
+  uint64_t blocks = 0;
+  uint32_t cluster_blocks = 1;
   uint32_t sms = 1;
+  uint32_t cluster_sms = 1;  // neighbouring SMs among which a cluster goes; the last such group may be smaller
   uint32_t warps_per_block = 1;
   uint32_t blocks_per_sm = 1;          // that fit, from the occupancy rule
   uint32_t partial_blocks_per_sm = 1;  // that fit if their warps come one by one

@@ -135,6 +135,7 @@ Cycle IBufferCore::CoreWake(Cycle now) const {
   if (sm_.rendezvous.any_ready()) return next;
   if (resident() > 0 && (sm_.context.force_tick || (sm_.interests & kEveryCycle) != 0)) return next;
   Cycle wake = std::max(next, std::min(sm_.formation.next_timer(), issue_.NextIssue(now)));
+  wake = std::min(wake, sm_.barriers.NextClusterRelease());
   if (wake == next) return next;
   if (state_.one_in_flight) wake = std::min(wake, status_.next_reformed());
   if (sm_.async.used()) wake = std::min(wake, sm_.async.NextWake(now));

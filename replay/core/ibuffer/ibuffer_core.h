@@ -2,6 +2,7 @@
 #ifndef HEDDLE_REPLAY_CORE_IBUFFER_IBUFFER_CORE_H_
 #define HEDDLE_REPLAY_CORE_IBUFFER_IBUFFER_CORE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -73,6 +74,7 @@ class IBufferCore final : public SmCore {
   void BlockExited(BlockId block) override { results_.BlockExited(block); }
   void HwWarpExited(SlotId slot, uint32_t hw_warp) override;
   void SharedReleased() override;
+  void ClusterNews(Cycle at) override { core_wake_ = std::min(core_wake_, at); }
   std::string WhatSlotWaitsFor(SlotId slot) const override;
   // The hardware warp's exited warp, if there is one, is forgotten.
   void LeaveHwWarp(uint32_t hw_warp);

@@ -337,14 +337,14 @@ void IssueStage::SubmitAccess(SlotId slot, const WarpEntry& warp, LaneMask mask,
   const Position at = sm_.table().position[slot];
   const Step& step = sm_.steps[at.pc()];
   const IssueStep& how = state_.setup.table[at.pc()];
-  const bool generic = step.space == trace::v1::SPACE_GENERIC;
-  const bool addresses = step.has_address && (generic || sm_.memory.memory().needs_addresses());
+  const bool addresses = step.has_address && (step.by_lane() || sm_.memory.memory().needs_addresses());
   if (addresses) {
     const bool whole_hw_warp =
         warp.in_order && mask == WarpCursor::kLanes && sm_.context.warp_size == WarpCursor::kThreads;
     if (!whole_hw_warp || !sm_.cursors.TakeWarpAddresses(warp.hw_warp, at.pc(), sm_.memory.addresses())) {
       sm_.cursors.TakeAddresses(lanes, at.pc(), sm_.memory.addresses());
     }
+    sm_.LocateShared(at.pc(), mask, lanes.thread);
   } else if (step.has_address) {
     sm_.cursors.SkipAddresses(lanes);
   }

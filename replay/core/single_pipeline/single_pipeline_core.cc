@@ -98,6 +98,7 @@ Cycle SinglePipelineCore::NextWake(Cycle now) const {
   Cycle wake =
       std::min({sm_.write_back.Next(), std::max(next, sm_.formation.next_timer()), sm_.memory.memory().NextWake(now)});
   if (pipeline_ != nullptr) wake = std::min(wake, pipeline_->NextWake(now));
+  wake = std::min(wake, sm_.barriers.NextClusterRelease());
   if (sm_.async.used()) wake = std::min(wake, sm_.async.NextWake(now));
   if (sm_.rendezvous.used()) wake = std::min(wake, sm_.rendezvous.NextWake(now));
   for (int port = 0; port < sm_.context.ports; ++port) {

@@ -229,9 +229,11 @@ bool SinglePipelineCore::StartFixed(SlotId slot, const Step& step, Cycle now) {
     sm_.write_back.Add(now + (scripted != 0 ? scripted : sm_.context.pipeline_depth), done);
     return true;
   }
-  const bool generic = step.space == trace::v1::SPACE_GENERIC;
-  const bool addresses = step.has_address && (generic || sm_.memory.memory().needs_addresses());
-  if (addresses) sm_.cursors.PeekAddresses(lanes, pc, sm_.memory.addresses());
+  const bool addresses = step.has_address && (step.by_lane() || sm_.memory.memory().needs_addresses());
+  if (addresses) {
+    sm_.cursors.PeekAddresses(lanes, pc, sm_.memory.addresses());
+    sm_.LocateShared(pc, lanes.mask, lanes.thread);
+  }
   if (scripted == 0) {
     if (!sm_.memory.memory().StageFree()) return false;
     state.outstanding = step.LanesThatAccess(lanes.mask);
@@ -250,8 +252,12 @@ void SinglePipelineCore::StartPipelined(SlotId slot, const Step& step) {
   if (state.inserted || state.meets || step.kind != Step::kMemory) return;
   const Lanes& lanes = table().lanes[slot];
   state.outstanding = step.LanesThatAccess(lanes.mask);
-  const bool addresses = step.has_address && step.space == trace::v1::SPACE_GENERIC;
-  if (addresses) sm_.cursors.PeekAddresses(lanes, table().position[slot].pc(), sm_.memory.addresses());
+  const bool addresses = step.has_address && step.by_lane();
+  if (addresses) {
+    const Pc pc = table().position[slot].pc();
+    sm_.cursors.PeekAddresses(lanes, pc, sm_.memory.addresses());
+    sm_.LocateShared(pc, lanes.mask, lanes.thread);
+  }
   state.memory = sm_.memory.ReachesBeyondShared(step, lanes.mask, addresses);
   if (state.memory) memory_threads_ += static_cast<uint64_t>(std::popcount(lanes.mask));
 }

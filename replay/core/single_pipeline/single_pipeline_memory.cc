@@ -32,6 +32,7 @@ void SinglePipelineCore::SubmitAccess(AccessId id, const SinglePipeline::Access&
   access_threads_.mask = access.mask;
   if (step.op == trace::v1::OP_STORE) fences_.AddStore(id, access_threads_, sm_.blocks.admitted());
   const Pc pc = table().position[first].pc();
+  if (step.has_address) sm_.LocateShared(pc, access.mask, access_threads_.thread);
   sm_.memory.Submit(id, first, pc, access.mask, access_threads_.thread, step.has_address, now);
 }
 

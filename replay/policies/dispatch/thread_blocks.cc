@@ -4,35 +4,39 @@
 #include <optional>
 #include <span>
 
+#include "replay/policies/dispatch/shared/cluster_places.h"
 #include "replay/seams/block_dispatcher.h"
 
 namespace heddle::replay {
 namespace {
 
-// Timing model section 7: at most one block per SM and cycle, SMs visited round robin, blocks in ascending linear
-// order.
+// At most one block per SM and cycle, SMs visited round robin, blocks in ascending order; clusters of several blocks as
+// a whole.
 class ThreadBlockDispatcher : public BlockDispatcher {
  public:
-  explicit ThreadBlockDispatcher(const DispatchContext& context) : blocks_(context.blocks), sms_(context.sms) {}
+  explicit ThreadBlockDispatcher(const DispatchContext& context) : blocks_(context.blocks), places_(context) {}
 
   std::optional<Assignment> Next(std::span<const SmOccupancy> sms, std::span<const bool> accepted) override {
     if (done()) return std::nullopt;
-    for (uint32_t i = 0; i < sms_; ++i) {
-      const uint32_t sm = (turn_ + i) % sms_;
-      if (accepted[sm] || sms[sm].resident >= sms[sm].capacity) continue;
-      turn_ = (sm + 1) % sms_;
-      return Assignment{sm, next_++};
+    if (cluster_.empty()) {
+      cluster_ = places_.Next([&](uint32_t sm) {
+        const int room = sms[sm].capacity - sms[sm].resident;
+        return accepted[sm] || room < 0 ? 0u : static_cast<uint32_t>(room);
+      });
     }
-    return std::nullopt;
+    if (cluster_.empty()) return std::nullopt;
+    const uint32_t sm = cluster_.front();
+    cluster_ = cluster_.subspan(1);
+    return Assignment{sm, next_++};
   }
 
   bool done() const override { return next_ == blocks_; }
 
  private:
   const uint64_t blocks_;
-  const uint32_t sms_;
+  ClusterPlaces places_;
+  std::span<const uint32_t> cluster_;  // SMs of the blocks that are left of a cluster that has begun
   uint64_t next_ = 0;
-  uint32_t turn_ = 0;  // the SM to ask first
 };
 
 HEDDLE_BLOCK_DISPATCHER(

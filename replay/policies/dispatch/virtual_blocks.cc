@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/policies/dispatch/shared/cluster_places.h"
 #include "replay/seams/block_dispatcher.h"
 #include "replay/seams/policy_storage.h"
 
@@ -22,7 +23,8 @@ enum Counter { kVirtualBlocks, kIterations, kLimitWaits, kLimitCycles, kHoisted,
 // As many virtual blocks as fit are launched once, and keep their place on the SM to the end. A warp that has run its
 // block's code takes a warp of the next block, without its siblings; the first of them to get there takes the block's
 // number from a counter of the whole GPU (section 4.2.1), and the others follow into the same block. No warp begins an
-// iteration while another of its virtual block is two behind it.
+// iteration while another of its virtual block is two behind it. With clusters of several blocks this holds for virtual
+// clusters, whose virtual blocks take the blocks of one cluster after the other.
 class VirtualBlockDispatcher final : public BlockDispatcher {
  public:
   VirtualBlockDispatcher(const DispatchContext& context, const Parameters& parameters)
@@ -34,6 +36,7 @@ class VirtualBlockDispatcher final : public BlockDispatcher {
                                   parameters.Integer("dimension_instructions") * context.extra_dimensions)),
         hoisted_instructions_(static_cast<uint32_t>(parameters.Integer("hoisted_instructions"))),
         latency_(static_cast<Cycle>(parameters.Integer("next_block_latency"))),
+        cluster_places_(context),
         places_(context.sms) {}
 
   std::optional<WarpAssignment> NextWarp(Cycle first) override {
@@ -52,13 +55,13 @@ class VirtualBlockDispatcher final : public BlockDispatcher {
   }
 
   void WarpEnded(uint32_t sm, uint32_t hw_warp, Cycle first) override {
-    VirtualBlock& block = places_[sm][hw_warp / context_.warps_per_block];
-    const uint32_t warp = hw_warp % context_.warps_per_block;
-    block.ended.push_back({warp, first});
+    const Place place{sm, hw_warp / context_.warps_per_block};
+    VirtualCluster& cluster = clusters_[BlockAt(place).cluster];
+    cluster.ended.push_back({place, hw_warp % context_.warps_per_block, first});
     // In the order in which they ended; one that goes on may be what another one has waited for.
-    for (size_t i = 0; i < block.ended.size();) {
-      if (GoOn(sm, hw_warp / context_.warps_per_block, block.ended[i], first)) {
-        block.ended.erase(block.ended.begin() + static_cast<ptrdiff_t>(i));
+    for (size_t i = 0; i < cluster.ended.size();) {
+      if (GoOn(cluster, cluster.ended[i], first)) {
+        cluster.ended.erase(cluster.ended.begin() + static_cast<ptrdiff_t>(i));
         i = 0;
       } else {
         ++i;
@@ -71,12 +74,25 @@ class VirtualBlockDispatcher final : public BlockDispatcher {
 
  private:
   enum class Order : uint8_t { kSameLane, kSlowestLane, kLowestToHighestLane };
+  struct Place {
+    uint32_t sm = 0;
+    uint32_t number = 0;  // of the virtual block on the SM
+  };
   struct Ended {
+    Place place;
     uint32_t warp = 0;
     Cycle first = 0;  // when it could have gone on
   };
+  struct VirtualCluster {
+    uint64_t newest = 0;         // the highest iteration that a cluster has been taken for
+    uint64_t first_block = 0;    // of that cluster
+    std::vector<Place> members;  // by rank
+    std::vector<Ended> ended;    // warps that cannot go on yet, in the order in which they ended
+  };
   struct VirtualBlock {
-    uint64_t newest = 0;               // the highest iteration that a block has been taken for
+    size_t cluster = 0;                // virtual
+    uint32_t rank = 0;                 // there
+    uint64_t newest = 0;               // the highest iteration that a warp has begun
     uint64_t block = 0;                // of the grid, of that iteration
     std::vector<uint32_t> order;       // of the block's warps, as they are handed out; empty with kSameLane
     uint32_t given = 0;                // of those
@@ -84,7 +100,6 @@ class VirtualBlockDispatcher final : public BlockDispatcher {
     std::vector<uint32_t> warp_index;  // by warp: which warp of its block it runs
     std::vector<bool> running;         // by warp: its iteration has begun
     std::vector<bool> gone;            // by warp: there was no block left for it
-    std::vector<Ended> ended;          // warps that cannot go on yet, in the order in which they ended
   };
 
   static Order OrderOf(const std::string& name) {
@@ -92,51 +107,75 @@ class VirtualBlockDispatcher final : public BlockDispatcher {
     return name == "slowest_lane" ? Order::kSlowestLane : Order::kLowestToHighestLane;
   }
 
-  // One virtual block per SM and cycle, SMs in turn, as whole blocks are dispatched.
+  VirtualBlock& BlockAt(const Place& place) { return places_[place.sm][place.number]; }
+
+  // Virtual blocks of one cluster per SM and cycle, SMs in turn, as whole blocks are dispatched.
   void Launch(Cycle first) {
     launched_for_ = first;
     launching_ = false;
-    const uint32_t start = turn_;
-    for (uint32_t i = 0; i < context_.sms && !done(); ++i) {
-      const uint32_t sm = (start + i) % context_.sms;
-      if (places_[sm].size() >= context_.blocks_per_sm) continue;
+    std::vector<bool> taken(context_.sms);
+    while (!done()) {
+      const std::span<const uint32_t> sms = cluster_places_.Next([&](uint32_t sm) {
+        return taken[sm] ? 0u : context_.blocks_per_sm - static_cast<uint32_t>(places_[sm].size());
+      });
+      if (sms.empty()) return;
       launching_ = true;
-      turn_ = (sm + 1) % context_.sms;
-      VirtualBlock& block = places_[sm].emplace_back();
-      block.block = next_++;
-      block.iteration.assign(context_.warps_per_block, 0);
-      block.running.assign(context_.warps_per_block, false);
-      block.gone.assign(context_.warps_per_block, false);
-      block.warp_index.resize(context_.warps_per_block);
-      std::iota(block.warp_index.begin(), block.warp_index.end(), 0);
-      ++counters_[kVirtualBlocks];
-      for (uint32_t warp = 0; warp < context_.warps_per_block; ++warp) {
-        Give(sm, static_cast<uint32_t>(places_[sm].size() - 1), warp, first,
-             once_instructions_ + iteration_instructions_);
+      clusters_.emplace_back().first_block = next_;
+      for (const uint32_t sm : sms) {
+        taken[sm] = true;
+        LaunchBlock(sm, first);
       }
     }
   }
 
-  // The warp takes what comes next in its virtual block; false if it has to wait for its siblings.
-  bool GoOn(uint32_t sm, uint32_t place, const Ended& ended, Cycle first) {
-    VirtualBlock& block = places_[sm][place];
-    const uint64_t iteration = block.iteration[ended.warp];
+  // The next block of the grid becomes the next member of the newest virtual cluster.
+  void LaunchBlock(uint32_t sm, Cycle first) {
+    VirtualCluster& cluster = clusters_.back();
+    VirtualBlock& block = places_[sm].emplace_back();
+    const auto number = static_cast<uint32_t>(places_[sm].size() - 1);
+    block.cluster = clusters_.size() - 1;
+    block.rank = static_cast<uint32_t>(cluster.members.size());
+    cluster.members.push_back({sm, number});
+    block.block = next_++;
+    block.iteration.assign(context_.warps_per_block, 0);
+    block.running.assign(context_.warps_per_block, false);
+    block.gone.assign(context_.warps_per_block, false);
+    block.warp_index.resize(context_.warps_per_block);
+    std::iota(block.warp_index.begin(), block.warp_index.end(), 0);
+    ++counters_[kVirtualBlocks];
     for (uint32_t warp = 0; warp < context_.warps_per_block; ++warp) {
-      if (!block.gone[warp] && block.iteration[warp] < iteration) return false;
+      Give({sm, number}, warp, first, once_instructions_ + iteration_instructions_);
+    }
+  }
+
+  // The warp takes what comes next in its virtual block; false if it has to wait for its siblings.
+  bool GoOn(VirtualCluster& cluster, const Ended& ended, Cycle first) {
+    VirtualBlock& block = BlockAt(ended.place);
+    const uint64_t iteration = block.iteration[ended.warp];
+    for (const Place& member : cluster.members) {
+      const VirtualBlock& other = BlockAt(member);
+      for (uint32_t warp = 0; warp < context_.warps_per_block; ++warp) {
+        if (!other.gone[warp] && other.iteration[warp] < iteration) return false;
+      }
     }
     if (first != ended.first) {
       ++counters_[kLimitWaits];
       counters_[kLimitCycles] += first - ended.first;
     }
-    if (block.newest == iteration) {
+    if (cluster.newest == iteration) {
       if (done()) {
         block.gone[ended.warp] = true;
         return true;
       }
+      ++cluster.newest;
+      cluster.first_block = next_;
+      next_ += context_.cluster_blocks;
+    }
+    if (block.newest == iteration) {
       ++block.newest;
-      block.block = next_++;
+      block.block = cluster.first_block + block.rank;
       block.given = 0;
-      SetOrder(sm, place);
+      SetOrder(ended.place);
     }
     ++block.iteration[ended.warp];
     block.running[ended.warp] = false;
@@ -147,13 +186,13 @@ class VirtualBlockDispatcher final : public BlockDispatcher {
     // the wrapper; recorded ones are not left out.
     const uint32_t saved = std::min(hoisted_instructions_, iteration_instructions_);
     counters_[kHoisted] += saved;
-    Give(sm, place, ended.warp, first + latency_, iteration_instructions_ - saved);
+    Give(ended.place, ended.warp, first + latency_, iteration_instructions_ - saved);
     return true;
   }
 
   // Section 4.2.2: the indices of the iteration that begins, in the order in which they are handed out.
-  void SetOrder(uint32_t sm, uint32_t place) {
-    VirtualBlock& block = places_[sm][place];
+  void SetOrder(const Place& place) {
+    VirtualBlock& block = BlockAt(place);
     if (order_ == Order::kSameLane) return;
     block.order.resize(context_.warps_per_block);
     std::iota(block.order.begin(), block.order.end(), 0);
@@ -162,21 +201,22 @@ class VirtualBlockDispatcher final : public BlockDispatcher {
     std::vector<uint64_t> progress(context_.warps_per_block);
     for (uint32_t warp = 0; warp < context_.warps_per_block; ++warp) {
       if (!block.running[warp]) continue;  // the hardware warp's count is that of its former warp
-      progress[block.warp_index[warp]] = context_.instructions(sm, place * context_.warps_per_block + warp);
+      progress[block.warp_index[warp]] =
+          context_.instructions(place.sm, place.number * context_.warps_per_block + warp);
     }
     std::stable_sort(block.order.begin(), block.order.end(),
                      [&](uint32_t a, uint32_t b) { return progress[a] < progress[b]; });
   }
 
-  void Give(uint32_t sm, uint32_t place, uint32_t warp, Cycle first, uint32_t instructions) {
-    const VirtualBlock& block = places_[sm][place];
+  void Give(const Place& place, uint32_t warp, Cycle first, uint32_t instructions) {
+    const VirtualBlock& block = BlockAt(place);
     WarpAssignment assignment;
-    assignment.sm = sm;
+    assignment.sm = place.sm;
     assignment.block = block.block;
     assignment.warp = block.warp_index[warp];
-    assignment.hw_warp = place * context_.warps_per_block + warp;
+    assignment.hw_warp = place.number * context_.warps_per_block + warp;
     assignment.instructions = instructions;
-    assignment.virtual_block = {place, block.iteration[warp]};
+    assignment.virtual_block = {place.number, block.iteration[warp]};
     due_.emplace(first, assignment);
   }
 
@@ -186,10 +226,11 @@ class VirtualBlockDispatcher final : public BlockDispatcher {
   const uint32_t iteration_instructions_;
   const uint32_t hoisted_instructions_;
   const Cycle latency_;
+  ClusterPlaces cluster_places_;
+  std::vector<VirtualCluster> clusters_;
   std::vector<std::vector<VirtualBlock>> places_;  // by SM
   std::multimap<Cycle, WarpAssignment> due_;       // by the cycle from which on they may issue
   uint64_t next_ = 0;                              // block of the grid
-  uint32_t turn_ = 0;                              // SM to launch on first
   Cycle launched_for_ = kNever;
   bool launching_ = false;
   std::array<uint64_t, kCounters> counters_{};

@@ -1,4 +1,5 @@
 // Warp-level dispatch: a warp enters as soon as there is room for one.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -7,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "replay/policies/dispatch/shared/cluster_places.h"
 #include "replay/seams/block_dispatcher.h"
 
 namespace heddle::replay {
@@ -16,10 +18,11 @@ enum Counter { kPartialBlocks, kCounters };
 
 // Xiang, Yang and Zhou (HPCA 2014), as their abstract and section 6 of the VTW paper describe it: registers and the
 // place of a warp are free when it ends, shared memory when its block does; a block that has come in part is completed
-// before another one begins.
+// before another one begins. Blocks of clusters of several blocks come whole: a block that is there in part could wait
+// for warps of a cluster that waits for it.
 class WarpDispatcher final : public BlockDispatcher {
  public:
-  explicit WarpDispatcher(const DispatchContext& context) : context_(context), sms_(context.sms) {
+  explicit WarpDispatcher(const DispatchContext& context) : context_(context), sms_(context.sms), places_(context) {
     for (Sm& sm : sms_) {
       sm.free.assign(context.hw_warps_per_sm, true);
       sm.free_hw_warps = context.hw_warps_per_sm;
@@ -27,7 +30,14 @@ class WarpDispatcher final : public BlockDispatcher {
   }
 
   std::optional<WarpAssignment> NextWarp(Cycle first) override {
-    if (first != planned_for_) Plan(first);
+    if (first != planned_for_) {
+      planned_for_ = first;
+      if (context_.cluster_blocks == 1) {
+        Plan();
+      } else {
+        PlanClusters();
+      }
+    }
     if (planned_.empty()) return std::nullopt;
     const WarpAssignment assignment = planned_.front();
     planned_.pop_front();
@@ -61,8 +71,7 @@ class WarpDispatcher final : public BlockDispatcher {
   }
 
   // Warps of one block per SM and cycle, as whole blocks are dispatched (our choice), SMs in turn.
-  void Plan(Cycle first) {
-    planned_for_ = first;
+  void Plan() {
     const uint32_t start = turn_;
     for (uint32_t i = 0; i < context_.sms; ++i) {
       const uint32_t index = (start + i) % context_.sms;
@@ -77,13 +86,7 @@ class WarpDispatcher final : public BlockDispatcher {
         ++partial_blocks_;
         if (sm.free_hw_warps < context_.warps_per_block) ++counters_[kPartialBlocks];
       }
-      for (uint32_t hw_warp = 0; hw_warp < context_.hw_warps_per_sm && sm.next_warp < context_.warps_per_block;
-           ++hw_warp) {
-        if (!sm.free[hw_warp]) continue;
-        sm.free[hw_warp] = false;
-        --sm.free_hw_warps;
-        planned_.push_back({index, sm.block, sm.next_warp++, hw_warp, 0, std::nullopt});
-      }
+      PlanWarps(index);
       if (sm.next_warp == context_.warps_per_block) {
         sm.partial = false;
         --partial_blocks_;
@@ -93,8 +96,45 @@ class WarpDispatcher final : public BlockDispatcher {
     for (const Sm& sm : sms_) more_ |= Takes(sm);
   }
 
+  // Warps of the SM's block that are left go to its free hardware warps.
+  void PlanWarps(uint32_t index) {
+    Sm& sm = sms_[index];
+    for (uint32_t hw_warp = 0; hw_warp < context_.hw_warps_per_sm && sm.next_warp < context_.warps_per_block;
+         ++hw_warp) {
+      if (!sm.free[hw_warp]) continue;
+      sm.free[hw_warp] = false;
+      --sm.free_hw_warps;
+      planned_.push_back({index, sm.block, sm.next_warp++, hw_warp, 0, std::nullopt});
+    }
+  }
+
+  // Whole blocks, of one cluster per SM and cycle.
+  void PlanClusters() {
+    std::vector<bool> taken(context_.sms);
+    const auto room = [&](uint32_t index) {
+      const Sm& sm = sms_[index];
+      return taken[index]
+                 ? 0u
+                 : std::min(context_.partial_blocks_per_sm - sm.blocks, sm.free_hw_warps / context_.warps_per_block);
+    };
+    more_ = false;
+    while (next_ != context_.blocks) {
+      const std::span<const uint32_t> cluster = places_.Next(room);
+      if (cluster.empty()) return;
+      for (const uint32_t index : cluster) {
+        Sm& sm = sms_[index];
+        taken[index] = more_ = true;  // in the next cycle there may be room again
+        sm.block = next_++;
+        sm.next_warp = 0;
+        ++sm.blocks;
+        PlanWarps(index);
+      }
+    }
+  }
+
   const DispatchContext context_;
   std::vector<Sm> sms_;
+  ClusterPlaces places_;                // of clusters of several blocks
   std::deque<WarpAssignment> planned_;  // for planned_for_
   Cycle planned_for_ = kNever;
   bool more_ = false;  // some SM could take more warps in the next cycle

@@ -1,0 +1,453 @@
+// Clusters of several thread blocks: their barriers, accesses to the shared memory of other blocks, and what results
+// count of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "replay/machine/machine.h"
+#include "tests/replay/core/engine_harness.h"
+#include "tests/replay/core/ibuffer_harness.h"
+
+namespace heddle::replay {
+namespace {
+
+using testing::HasSubstr;
+using trace::testing::ProgramBuilder;
+using trace::testing::ThreadTrace;
+using trace::v1::Instruction;
+using trace::v1::KernelProgram;
+
+constexpr uint64_t kShared = 0x100'0000;  // as in MakeHeader, with as many bytes
+constexpr uint64_t kShare = 0x100'0000;
+constexpr uint64_t kCluster = 0x4000'0000;
+
+uint64_t InBlock(uint32_t rank, uint64_t offset) { return kCluster + rank * kShare + offset; }
+
+trace::v1::FileHeader Header() {
+  trace::v1::FileHeader header = trace::testing::MakeHeader();
+  trace::v1::AddressWindow& window = *header.add_window();
+  window.set_space(trace::v1::SPACE_CLUSTER_SHARED);
+  window.set_base(kCluster);
+  window.set_bytes(16 * kShare);
+  return header;
+}
+
+// A trace of one launch; `grid` and `cluster` extend along x and y. `threads` holds all threads, block after block.
+std::unique_ptr<trace::TraceReader> MakeClusters(KernelProgram program, std::pair<uint32_t, uint32_t> grid,
+                                                 std::pair<uint32_t, uint32_t> cluster,
+                                                 const std::vector<ThreadTrace>& threads) {
+  static int number = 0;
+  const trace::testing::TemporaryFile file(absl::StrCat("cluster_", getpid(), "_", number++, ".htrace"));
+  auto writer = *trace::TraceWriter::Create(file.path(), Header());
+  program.set_static_shared_bytes(1024);
+  EXPECT_TRUE(writer->AddProgram(program).ok());
+  const uint32_t blocks = grid.first * grid.second;
+  const auto per_block = static_cast<uint32_t>(threads.size() / blocks);
+  trace::v1::Launch launch = trace::testing::MakeLaunch(0, blocks, per_block);
+  launch.mutable_grid()->set_x(grid.first);
+  launch.mutable_grid()->set_y(grid.second);
+  launch.mutable_cluster()->set_x(cluster.first);
+  launch.mutable_cluster()->set_y(cluster.second);
+  launch.mutable_cluster()->set_z(1);
+  EXPECT_TRUE(writer->BeginLaunch(launch).ok());
+  for (uint32_t block = 0; block < blocks; ++block) {
+    std::vector<trace::ThreadRecord> records;
+    for (uint32_t i = 0; i < per_block; ++i) records.push_back(threads[block * per_block + i].record());
+    EXPECT_TRUE(writer->AddBlock(block, records, trace::TraceWriter::kNoExpectation).ok());
+  }
+  EXPECT_TRUE(writer->EndLaunch().ok());
+  EXPECT_TRUE(writer->Finish().ok());
+  auto reader = trace::TraceReader::Open(trace::FromMemory(trace::testing::ReadFile(file.path())), "test");
+  EXPECT_TRUE(reader.ok()) << reader.status();
+  return *std::move(reader);
+}
+
+void MakeClusterBarrier(Instruction& instruction, trace::v1::BarrierRole role) {
+  instruction.Clear();
+  instruction.set_op(trace::v1::OP_BARRIER);
+  instruction.set_mnemonic(role == trace::v1::BARRIER_ARRIVE ? "barrier.cluster.arrive" : "barrier.cluster.wait");
+  instruction.set_barrier_scope(trace::v1::SCOPE_CLUSTER);
+  instruction.set_barrier_role(role);
+}
+
+// Some SMs of the toy machine, 10 cycles from one another, where shared memory takes 5.
+RunOptions Toys(uint32_t sms) {
+  RunOptions options;
+  options.machine.set_sms(sms);
+  options.machine.mutable_core()->set_shared_memory_bytes(1 << 16);
+  options.machine.mutable_memory()->mutable_fixed()->set_shared_cycles(5);
+  options.machine.mutable_clusters()->set_network_cycles(10);
+  return options;
+}
+// The same with instruction buffers.
+RunOptions Buffers(uint32_t sms) {
+  RunOptions options = Small();
+  Buffer(options).set_fetch_when(machine::v1::InstructionBuffer::FREE_SLOT);
+  Buffer(options).set_entries(4);
+  options.machine.set_sms(sms);
+  options.machine.mutable_core()->set_shared_memory_bytes(1 << 16);
+  options.machine.mutable_clusters()->set_network_cycles(10);
+  return options;
+}
+
+// Runs it, and again with every cycle run, which must not change anything.
+Outcome RunTwice(const trace::TraceReader& trace, RunOptions options) {
+  Outcome outcome = RunTrace(trace, options);
+  EXPECT_TRUE(outcome.status.ok()) << outcome.status;
+  options.force_tick = true;
+  const Outcome ticking = RunTrace(trace, options);
+  EXPECT_EQ(outcome.log.Sorted(), ticking.log.Sorted());
+  if (outcome.status.ok() && ticking.status.ok()) {
+    EXPECT_EQ(outcome.launch().DebugString(), ticking.launch().DebugString());
+  }
+  return outcome;
+}
+
+// "0:0 1:6": the issues of a block, cycle and PC.
+std::string IssuesOf(const Outcome& outcome, uint64_t block) {
+  std::vector<std::string> issues;
+  for (const LoggedIssue& issue : outcome.log.issues()) {
+    if (issue.members[0].block == block) issues.push_back(absl::StrCat(issue.cycle, ":", issue.members[0].pc));
+  }
+  return absl::StrJoin(issues, " ");
+}
+// The cycle in which a block issued the instruction last.
+Cycle LastIssue(const Outcome& outcome, uint64_t block, Pc pc) {
+  Cycle last = 0;
+  for (const LoggedIssue& issue : outcome.log.issues()) {
+    if (issue.members[0].block == block && issue.members[0].pc == pc) last = std::max(last, issue.cycle);
+  }
+  return last;
+}
+
+// --- barriers
+
+// 0 branch; 1 to 5 for who decides 1; 6 arrival, 7 add, 8 wait, 9 exit.
+KernelProgram ArriveAndWait() {
+  KernelProgram program = ProgramBuilder("cluster")
+                              .Block("head")
+                              .Branch("sync", "slow")
+                              .Block("slow")
+                              .Alu(5)
+                              .Block("sync")
+                              .Alu(3)
+                              .Exit()
+                              .Build();
+  MakeClusterBarrier(*program.mutable_instruction(6), trace::v1::BARRIER_ARRIVE);
+  MakeClusterBarrier(*program.mutable_instruction(8), trace::v1::BARRIER_WAIT);
+  for (const int pc : {1, 2, 3, 4, 5, 7}) {
+    program.mutable_instruction(pc)->clear_src();
+    program.mutable_instruction(pc)->clear_dst();
+  }
+  return program;
+}
+
+// Block 0 arrives in 1, block 1 in 6. Block 1 knows of block 0 in 11 and goes on in 12, block 0 five cycles later.
+TEST(ClusterBarrier, AnSmKnowsOfOthersAfterTheLatencyOfTheNetwork) {
+  std::vector<ThreadTrace> threads(4, Thread({0}));
+  threads.resize(8, Thread({1}));
+  const auto trace = MakeClusters(ArriveAndWait(), {2, 1}, {2, 1}, threads);
+  const Outcome outcome = RunTwice(*trace, Toys(2));
+  EXPECT_EQ(IssuesOf(outcome, 0), "0:0 1:6 2:7 3:8 17:9");
+  EXPECT_EQ(IssuesOf(outcome, 1), "0:0 1:1 2:2 3:3 4:4 5:5 6:6 7:7 8:8 12:9");
+  EXPECT_EQ(outcome.launch().clusters().clusters(), 1u);
+  EXPECT_EQ(outcome.launch().clusters().blocks_per_cluster(), 2u);
+  EXPECT_EQ(outcome.launch().clusters().barrier_phases(), 1u);
+  EXPECT_EQ(outcome.launch().clusters().barrier_wait_cycles(), (16u - 1) + (11 - 6));
+  EXPECT_EQ(outcome.launch().barriers(), 8u);
+}
+
+TEST(ClusterBarrier, WithInstructionBuffers) {
+  std::vector<ThreadTrace> threads(4, Thread({0}));
+  threads.resize(8, Thread({1}));
+  const Outcome outcome = RunTwice(*MakeClusters(ArriveAndWait(), {2, 1}, {2, 1}, threads), Buffers(2));
+  const Cycle arrived[] = {LastIssue(outcome, 0, 6), LastIssue(outcome, 1, 6)};
+  ASSERT_LT(arrived[0], arrived[1]);
+  for (const int block : {0, 1}) {
+    const Cycle opens = std::max(arrived[block], arrived[1 - block] + 10);
+    EXPECT_EQ(LastIssue(outcome, block, 9), std::max(opens + 1, LastIssue(outcome, block, 8) + 1)) << block;
+  }
+  EXPECT_GT(outcome.launch().stalls().barrier(), 0u);
+}
+
+// Blocks on one SM know of one another at once: block 1 arrives in 11, behind block 0 at every instruction but those
+// five.
+TEST(ClusterBarrier, OnOneSmThereIsNoLatency) {
+  std::vector<ThreadTrace> threads(4, Thread({0}));
+  threads.resize(8, Thread({1}));
+  const Outcome outcome = RunTwice(*MakeClusters(ArriveAndWait(), {2, 1}, {2, 1}, threads), Toys(1));
+  const Cycle opens = LastIssue(outcome, 1, 6);
+  EXPECT_EQ(LastIssue(outcome, 0, 9), opens + 1);
+}
+
+// A block whose threads have all exited is not waited for.
+TEST(ClusterBarrier, ExitedBlocksCountAsArrived) {
+  KernelProgram program = ProgramBuilder("leave")
+                              .Block("head")
+                              .Branch("sync", "leave")
+                              .Block("leave")
+                              .Alu(5)
+                              .Exit()
+                              .Block("sync")
+                              .Alu(2)
+                              .Exit()
+                              .Build();
+  MakeClusterBarrier(*program.mutable_instruction(7), trace::v1::BARRIER_ARRIVE);
+  MakeClusterBarrier(*program.mutable_instruction(8), trace::v1::BARRIER_WAIT);
+  std::vector<ThreadTrace> threads(4, Thread({0}));
+  threads.resize(8, Thread({1}));
+  const Outcome outcome = RunTwice(*MakeClusters(program, {2, 1}, {2, 1}, threads), Toys(2));
+  // Its exit is issued in 6 and written back in 7.
+  EXPECT_EQ(IssuesOf(outcome, 0), "0:0 1:7 2:8 18:9");
+}
+
+// A block arrives and exits without waiting. The opening that its SM hears of later is nothing to the block that has
+// come to its place by then: that one waits for its own cluster.
+TEST(ClusterBarrier, OpeningsDoNotOutliveTheirBlock) {
+  KernelProgram program = ProgramBuilder("leave")
+                              .Block("head")
+                              .Alu(1)
+                              .Branch("wait", "end")
+                              .Block("wait")
+                              .Alu(1)
+                              .Block("end")
+                              .Exit()
+                              .Build();
+  MakeClusterBarrier(*program.mutable_instruction(0), trace::v1::BARRIER_ARRIVE);
+  MakeClusterBarrier(*program.mutable_instruction(2), trace::v1::BARRIER_WAIT);
+  std::vector<ThreadTrace> threads(8, Thread({1}));  // the first cluster does not wait
+  threads.resize(16, Thread({0}));
+  RunOptions options = Toys(2);
+  options.machine.mutable_core()->set_max_blocks(1);
+  const Outcome outcome = RunTwice(*MakeClusters(program, {4, 1}, {2, 1}, threads), options);
+  for (const int block : {2, 3}) {
+    EXPECT_EQ(LastIssue(outcome, block, 3), LastIssue(outcome, 5 - block, 0) + 11) << "both arrive at once";
+  }
+}
+
+// Without clusters' barriers the other blocks of the launch have nothing to do with one another, but they come
+// together.
+TEST(Clusters, ResultsTellOfThemWithoutBarriers) {
+  const std::vector<ThreadTrace> threads(16, Thread({0}));
+  const KernelProgram program =
+      ProgramBuilder("plain").Block("a").Branch("b", "c").Block("b").Alu(3).Block("c").Exit().Build();
+  const Outcome outcome = RunTwice(*MakeClusters(program, {4, 1}, {2, 1}, threads), Toys(4));
+  EXPECT_EQ(outcome.launch().clusters().clusters(), 2u);
+  EXPECT_EQ(outcome.launch().clusters().barrier_phases(), 0u);
+  const Outcome single = RunTwice(*MakeClusters(program, {4, 1}, {1, 1}, threads), Toys(4));
+  EXPECT_FALSE(single.launch().has_clusters());
+  EXPECT_EQ(single.launch().cycles(), outcome.launch().cycles());
+}
+
+// Hardware threads that threads of the same block have left: nobody has arrived there. Warps of one thread, four rows:
+// block 0 has three and is busy, so that warps of block 1 come to one row, one by one. The first of them arrives and
+// exits.
+TEST(ClusterBarrier, AThreadInThePlaceOfOneThatArrivedHasNot) {
+  KernelProgram program = ProgramBuilder("rows")
+                              .Block("head")
+                              .Branch("go", "busy")
+                              .Block("busy")
+                              .Alu(20)
+                              .Block("go")
+                              .Alu(1)
+                              .Branch("wait", "end")
+                              .Block("wait")
+                              .Alu(1)
+                              .Block("end")
+                              .Exit()
+                              .Build();
+  MakeClusterBarrier(*program.mutable_instruction(21), trace::v1::BARRIER_ARRIVE);
+  MakeClusterBarrier(*program.mutable_instruction(23), trace::v1::BARRIER_WAIT);
+  std::vector<ThreadTrace> threads(3, Thread({1, 0}));
+  threads.push_back(Thread({0, 1}));
+  threads.resize(6, Thread({0, 0}));
+  RunOptions options = Toys(1);
+  options.machine.mutable_core()->set_warp_size(1);
+  options.machine.mutable_core()->set_simd_width(1);
+  options.machine.mutable_core()->set_max_threads(4);
+  options.dispatch = "warps";
+  const Outcome outcome = RunTwice(*MakeClusters(program, {2, 1}, {1, 1}, threads), options);
+  EXPECT_EQ(outcome.launch().threads(), 6u);
+}
+
+// --- shared memory of other blocks
+
+// ld.shared::cluster, add of what it loads, exit.
+KernelProgram LoadAndUse(trace::v1::MemorySpace space) {
+  return ProgramBuilder("load").Load(space).Alu(1).Exit().Build();
+}
+
+// By fixed latencies: 5 cycles to the own block's, in whichever window; 2 * 10 more to the other's, with any lane.
+TEST(RemoteAccess, ByFixedLatencies) {
+  const auto issues = [](trace::v1::MemorySpace space, std::vector<uint64_t> addresses) {
+    std::vector<ThreadTrace> threads;
+    for (const uint64_t address : addresses) threads.push_back(Thread({}, {address}));
+    threads.resize(8, Thread({}, {kShared}));
+    const Outcome outcome = RunTwice(*MakeClusters(LoadAndUse(space), {2, 1}, {2, 1}, threads), Toys(2));
+    EXPECT_EQ(outcome.launch().clusters().remote_loads(), IssuesOf(outcome, 0) == "0:0 25:1 26:2" ? 1 : 0);
+    return IssuesOf(outcome, 0);
+  };
+  for (const auto space : {trace::v1::SPACE_CLUSTER_SHARED, trace::v1::SPACE_GENERIC}) {
+    EXPECT_EQ(issues(space, {kShared, kShared, kShared, kShared}), "0:0 5:1 6:2");
+    EXPECT_EQ(issues(space, {InBlock(0, 0), InBlock(0, 4), kShared, kShared}), "0:0 5:1 6:2");
+    EXPECT_EQ(issues(space, {InBlock(0, 0), InBlock(0, 4), kShared, InBlock(1, 0)}), "0:0 25:1 26:2");
+  }
+  EXPECT_EQ(issues(trace::v1::SPACE_GENERIC, {1 << 20, 1 << 20, 1 << 20, 1 << 20}), "0:0 1:1 2:2");
+}
+
+TEST(RemoteAccess, WhatNoBlockHasIsRefused) {
+  const auto error = [](uint64_t address) {
+    const std::vector<ThreadTrace> threads(8, Thread({}, {address}));
+    const auto trace = MakeClusters(LoadAndUse(trace::v1::SPACE_CLUSTER_SHARED), {2, 1}, {2, 1}, threads);
+    return std::string(RunTrace(*trace, Toys(2)).status.message());
+  };
+  EXPECT_THAT(error(InBlock(2, 0)), HasSubstr("shared memory of a block that its cluster does not have"));
+  EXPECT_THAT(error(InBlock(16, 0)), HasSubstr("which is no shared memory"));
+  EXPECT_THAT(error(8), HasSubstr("at PC 0: thread 0 of block 0 accesses 0x8"));
+}
+
+// Two SMs of that machine's memory, behind a front end.
+RunOptions OnHierarchy(bool buffers, uint32_t sms) {
+  RunOptions options;
+  options.machine = LoadMachine(buffers ? "baws_gtx480" : "fermi_fixed").value();
+  const machine::v1::Machine memory = LoadMachine("baws_gtx480").value();
+  *options.machine.mutable_memory() = memory.memory();
+  *options.machine.mutable_clocks() = memory.clocks();
+  options.machine.set_sms(sms);
+  options.machine.mutable_clusters()->set_network_cycles(10);
+  options.machine.mutable_clusters()->set_network_bytes(16);
+  return options;
+}
+
+// A message is 10 cycles on its way, and is sent and taken in a cycle for each 16 bytes. A load of one lane: there in
+// 11, data behind the latency of shared memory, back in 11. Of 32 lanes the reply is 8 cycles long; a store of 32 lanes
+// is, and its data are written in the pass. Then nothing is in front of anything.
+TEST(RemoteAccess, LatenciesWithoutContention) {
+  for (const bool buffers : {false, true}) {
+    const RunOptions options = OnHierarchy(buffers, 2);
+    const uint32_t shared = options.machine.memory().hierarchy().shared().latency();
+    const auto latency = [&](const KernelProgram& program, uint32_t lanes) {
+      std::vector<ThreadTrace> threads;
+      for (uint32_t i = 0; i < lanes; ++i) threads.push_back(Thread({}, {InBlock(1, 4 * i)}));
+      for (uint32_t i = 0; i < lanes; ++i) threads.push_back(Thread({}, {InBlock(1, 4 * i)}));
+      const Outcome outcome = RunTwice(*MakeClusters(program, {2, 1}, {2, 1}, threads), options);
+      EXPECT_EQ(outcome.launch().clusters().requests(), 1u);
+      EXPECT_EQ(outcome.launch().clusters().port_wait_cycles(), 0u);
+      return outcome.launch().clusters().latency_sum();
+    };
+    constexpr auto kSpace = trace::v1::SPACE_CLUSTER_SHARED;
+    EXPECT_EQ(latency(ProgramBuilder("load").Load(kSpace).Exit().Build(), 1), 2u * 11 + shared);
+    EXPECT_EQ(latency(ProgramBuilder("load").Load(kSpace).Exit().Build(), 32), 2u * 10 + 1 + 8 + shared);
+    EXPECT_EQ(latency(ProgramBuilder("store").Store(kSpace).Exit().Build(), 32), 2u * 10 + 8 + 1 + 1);
+    EXPECT_EQ(latency(ProgramBuilder("atomic").Atomic(kSpace).Exit().Build(), 1), 2u * 11 + shared);
+  }
+}
+
+// Every block writes, reads and changes the shared memory of the next one, and sometimes its own, between barriers.
+KernelProgram Exchange() {
+  KernelProgram program = ProgramBuilder("exchange")
+                              .Alu(2)
+                              .Store(trace::v1::SPACE_CLUSTER_SHARED)
+                              .Alu(2)
+                              .Load(trace::v1::SPACE_CLUSTER_SHARED)
+                              .Atomic(trace::v1::SPACE_CLUSTER_SHARED)
+                              .Load(trace::v1::SPACE_GENERIC)
+                              .Alu(2)
+                              .Exit()
+                              .Build();
+  for (const int pc : {0, 3, 8}) MakeClusterBarrier(*program.mutable_instruction(pc), trace::v1::BARRIER_ARRIVE);
+  for (const int pc : {1, 4, 9}) MakeClusterBarrier(*program.mutable_instruction(pc), trace::v1::BARRIER_WAIT);
+  return program;
+}
+
+// A grid of 4 by 4 blocks of 48 threads, in clusters of 2 by 2.
+std::unique_ptr<trace::TraceReader> ExchangeTrace() {
+  std::vector<ThreadTrace> threads;
+  for (uint32_t block = 0; block < 16; ++block) {
+    const uint32_t rank = block % 2 + block / 4 % 2 * 2;
+    for (uint32_t i = 0; i < 48; ++i) {
+      const uint32_t to = i % 5 == 0 ? rank : (rank + 1 + i / 40) % 4;
+      const uint64_t own = i % 2 == 0 ? kShared + 4 * i : InBlock(rank, 4 * i);
+      threads.push_back(Thread({}, {InBlock(to, 4 * i), InBlock(to, 4 * i), InBlock((rank + 2) % 4, 8), own}));
+    }
+  }
+  return MakeClusters(Exchange(), {4, 4}, {2, 2}, threads);
+}
+
+// Whatever the policies make of the warps and whichever SMs the clusters go to: nothing is lost, nobody goes through a
+// barrier before all of the cluster have arrived, and all lanes' bytes cross the network, there or back.
+TEST(Clusters, UnderEveryPolicyAndDispatcher) {
+  const auto trace = ExchangeTrace();
+  for (const bool buffers : {false, true}) {
+    for (const char* divergence : {"pdom", "its", "nrec", "dwf", "tbc", "capri", "lwm", "thread_frontiers"}) {
+      for (const char* dispatch : {"thread_blocks", "warps", "virtual_blocks"}) {
+        const bool whole = std::string(dispatch) == "thread_blocks";
+        const bool block_wide =
+            std::string(divergence) != "pdom" && std::string(divergence) != "its" && std::string(divergence) != "nrec";
+        if (!whole && block_wide) continue;
+        SCOPED_TRACE(absl::StrCat(divergence, " ", dispatch, buffers ? " with buffers" : ""));
+        RunOptions options = OnHierarchy(buffers, 7);
+        options.machine.mutable_clusters()->set_sms(3);
+        options.machine.mutable_core()->set_max_blocks(2);
+        options.divergence = divergence;
+        options.dispatch = dispatch;
+        const Outcome outcome = RunTwice(*trace, options);
+        ASSERT_TRUE(outcome.status.ok());
+        EXPECT_EQ(outcome.launch().thread_instructions(), 16u * 48 * 11);
+        const result::v1::ClusterCounters& counted = outcome.launch().clusters();
+        EXPECT_EQ(counted.clusters(), 4u);
+        EXPECT_EQ(counted.barrier_phases(), 4u * 3);
+        EXPECT_EQ(counted.requests(), counted.replies());
+        EXPECT_EQ(counted.request_bytes(), 16u * 4 * (38 + 48));  // stores of 38 threads of a block, atomics of all
+        EXPECT_EQ(counted.reply_bytes(), 16u * 4 * (38 + 48));    // loads likewise
+        std::map<uint64_t, Cycle> last_arrival, first_exit;       // by cluster
+        for (const LoggedIssue& issue : outcome.log.issues()) {
+          for (const LoggedIssue::Member& member : issue.members) {
+            const uint64_t cluster = member.block % 4 / 2 + member.block / 8 * 2;
+            if (member.pc == 8) last_arrival[cluster] = std::max(last_arrival[cluster], issue.cycle);
+            if (member.pc != 10) continue;
+            const auto [first, is_new] = first_exit.try_emplace(cluster, issue.cycle);
+            if (!is_new) first->second = std::min(first->second, issue.cycle);
+          }
+        }
+        for (const auto& [cluster, exit] : first_exit) EXPECT_GT(exit, last_arrival[cluster]) << cluster;
+      }
+    }
+  }
+}
+
+// --- what machines have room for
+
+TEST(Clusters, AMachineWithoutRoomForOneIsRefused) {
+  const std::vector<ThreadTrace> threads(32, Thread({0}));
+  const auto trace = MakeClusters(ArriveAndWait(), {8, 1}, {8, 1}, threads);
+  RunOptions options = Toys(4);
+  EXPECT_TRUE(RunTrace(*trace, options).status.ok());  // two blocks per SM
+  options.machine.mutable_clusters()->set_sms(2);
+  EXPECT_TRUE(RunTrace(*trace, options).status.ok());  // four
+  options.machine.mutable_core()->set_max_blocks(3);
+  const absl::Status status = RunTrace(*trace, options).status;
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("does not fit on the 2 SMs that machine toy has for it"));
+}
+
+TEST(Clusters, ASmallGridIsSpreadWithRoomForItsClusters) {
+  const std::vector<ThreadTrace> threads(4 * 6, Thread({0}));
+  const auto trace = MakeClusters(ArriveAndWait(), {6, 1}, {3, 1}, threads);
+  RunOptions options = Toys(4);
+  options.machine.mutable_dispatch()->set_spread_small_grids(true);
+  const Outcome outcome = RunTwice(*trace, options);
+  EXPECT_EQ(outcome.launch().blocks_per_sm(), 2u) << "with one block, four SMs hold one cluster of three";
+}
+
+}  // namespace
+}  // namespace heddle::replay
