@@ -15,6 +15,7 @@
 #include "tracegen/program/linked_flow.h"
 #include "tracegen/program/prepare.h"
 #include "tracegen/program/ptx_source/function_lowering.h"
+#include "tracegen/program/ptx_source/kernel_declaration.h"
 #include "tracegen/program/ptx_source/layout.h"
 #include "tracegen/program/ptx_source/ptx_error.h"
 #include "tracegen/program/ptx_source/ptx_program.h"
@@ -109,72 +110,15 @@ class ModuleLowering {
   }
 
   absl::Status DeclareFunction(const ptx::Function& source) {
-    if (source.is_kernel) return DeclareKernel(source);
+    if (source.is_kernel) {
+      HEDDLE_ASSIGN_OR_RETURN(functions_.back(), DeclareKernel(source, *canonical_.module));
+      return absl::OkStatus();
+    }
     HEDDLE_ASSIGN_OR_RETURN(llvm::FunctionType * type,
                             FunctionTypeOf(*canonical_.context, source.returns, source.parameters));
     functions_.back() =
         llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, source.name, *canonical_.module);
     return absl::OkStatus();
-  }
-
-  absl::Status DeclareKernel(const ptx::Function& source) {
-    llvm::LLVMContext& context = *canonical_.context;
-    std::vector<llvm::Type*> types;
-    std::vector<KernelParameterType> parameters;
-    const SymbolSet in_memory = SymbolsInMemory(source);
-    for (uint32_t i = 0; i < source.parameters.size(); ++i) {
-      HEDDLE_ASSIGN_OR_RETURN(
-          KernelParameterType parameter,
-          KernelTypeOf(context, source.parameters[i], in_memory.contains({ptx::SymbolKind::kParameter, i})));
-      types.push_back(parameter.type);
-      parameters.push_back(parameter);
-    }
-    auto* function = llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(context), types, false),
-                                            llvm::GlobalValue::ExternalLinkage, source.name, *canonical_.module);
-    for (unsigned i = 0; i < parameters.size(); ++i) {
-      const ptx::Variable& variable = source.parameters[i];
-      function->getArg(i)->setName(variable.name);
-      if (parameters[i].bytes != nullptr) {
-        function->addParamAttr(i, llvm::Attribute::getWithByValType(context, parameters[i].bytes));
-        function->addParamAttr(
-            i, llvm::Attribute::getWithAlignment(context, llvm::Align(llvm::bit_ceil(variable.Alignment()))));
-      }
-      // The text may not say whether it is an address, an integer or a floating-point number.
-      if (!IsBlock(variable) && variable.Bytes() <= 8 && !variable.pointer &&
-          (variable.Bytes() == 8 || variable.type.kind == ptx::TypeKind::kBits)) {
-        function->addParamAttr(i, llvm::Attribute::get(context, kAnyArgumentAttribute));
-      }
-    }
-    functions_.back() = function;
-    Annotate(function, "kernel", 1);
-    for (const char* directive : {"maxntid", "reqntid"}) {
-      const ptx::Directive* found = source.Find(directive);
-      if (found == nullptr) continue;
-      for (size_t i = 0; i < 3; ++i) {
-        const uint64_t number = i < found->numbers.size() ? found->numbers[i] : 1;
-        Annotate(function, absl::StrCat(directive, std::string(1, static_cast<char>('x' + i))), number);
-      }
-    }
-    if (const ptx::Directive* cluster = source.Find("reqnctapercluster"); cluster != nullptr) {
-      for (size_t i = 0; i < 3 && !cluster->numbers.empty(); ++i) {
-        Annotate(function, absl::StrCat("cluster_dim_", std::string(1, static_cast<char>('x' + i))),
-                 i < cluster->numbers.size() ? cluster->numbers[i] : 1);
-      }
-    }
-    for (const auto& [directive, key] : {std::pair("maxnreg", "maxnreg"), std::pair("minnctapersm", "minctasm"),
-                                         std::pair("maxclusterrank", "maxclusterrank")}) {
-      const ptx::Directive* found = source.Find(directive);
-      if (found != nullptr && !found->numbers.empty()) Annotate(function, key, found->numbers[0]);
-    }
-    return absl::OkStatus();
-  }
-
-  void Annotate(llvm::Function* function, const std::string& key, uint64_t value) {
-    llvm::LLVMContext& context = *canonical_.context;
-    llvm::Metadata* operands[] = {
-        llvm::ValueAsMetadata::get(function), llvm::MDString::get(context, key),
-        llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), value))};
-    canonical_.module->getOrInsertNamedMetadata("nvvm.annotations")->addOperand(llvm::MDNode::get(context, operands));
   }
 
   absl::Status LowerFunctions(const PtxVariables& variables) {
