@@ -33,6 +33,7 @@ constexpr uint8_t kNewAbi = 0x41;
 // In the field st_other of kernels.
 constexpr uint8_t kKernelMark = 0x10;
 constexpr std::string_view kCodeName = ".text.";  // and the function
+constexpr std::string_view kVariablesName = ".nv.constant3";
 constexpr uint32_t kMostCodeBytes = 1u << 28;
 
 std::string Shown(std::string_view text) { return CutText(Printable(text), 80); }
@@ -280,6 +281,7 @@ class Reader {
 
   absl::Status PlaceSymbols() {
     for (const NamedSymbol& named : symbols_) {
+      if (named.symbol.getType() == llvm::ELF::STT_OBJECT) PlaceVariable(named.name, named.symbol);
       if (named.symbol.getType() != llvm::ELF::STT_FUNC) continue;
       CodeSection* code = CodeIn(ByIndex(named.symbol.st_shndx));
       if (code == nullptr) continue;
@@ -291,6 +293,8 @@ class Reader {
       code->functions.push_back(
           {std::string(named.name), offset, named.symbol.st_size, (named.symbol.st_other & kKernelMark) != 0});
     }
+    std::sort(cubin_.constant_variables.begin(), cubin_.constant_variables.end(),
+              [](const VariableSymbol& a, const VariableSymbol& b) { return a.offset < b.offset; });
     for (CodeSection& code : cubin_.sections) {
       std::sort(code.functions.begin(), code.functions.end(),
                 [](const FunctionSymbol& a, const FunctionSymbol& b) { return a.offset < b.offset; });
@@ -299,6 +303,12 @@ class Reader {
       }
     }
     return absl::OkStatus();
+  }
+
+  void PlaceVariable(std::string_view name, const Symbol& symbol) {
+    const Named* section = ByIndex(symbol.st_shndx);
+    if (section == nullptr || section->name != kVariablesName) return;
+    cubin_.constant_variables.push_back({std::string(name), symbol.st_value, symbol.st_size});
   }
 
   absl::StatusOr<std::vector<Relocation>> RelocationsIn(const Section& section) {

@@ -33,6 +33,15 @@ struct FunctionSymbol {
   bool operator==(const FunctionSymbol&) const = default;
 };
 
+// A variable of the program in a section of data.
+struct VariableSymbol {
+  std::string name;
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+
+  bool operator==(const VariableSymbol&) const = default;
+};
+
 // A row of the line table: the instructions from this offset on come from there.
 struct LineRow {
   uint64_t offset = 0;
@@ -68,6 +77,7 @@ struct Cubin {
   std::vector<CodeSection> sections;
   std::map<uint32_t, std::vector<uint8_t>> constants;                // banks that all functions share, by number
   std::map<uint32_t, std::vector<Relocation>> constant_relocations;  // by bank: addresses of variables and functions
+  std::vector<VariableSymbol> constant_variables;                    // in bank 3, by offset
   std::vector<uint8_t> initialized_globals;
   uint64_t uninitialized_global_bytes = 0;
 
