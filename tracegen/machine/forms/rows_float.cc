@@ -38,7 +38,7 @@ constexpr Form kRows[] = {
 
     {"F2F", "F64 F32", "d:2 s", OP_CONVERT, kVariable, kRegisters, kConversion},
     {"F2F", "F32 F64 $round?", "d s:2", OP_CONVERT, kVariable, kRegisters, kConversion},
-    {"F2F", "F16 F32 $round?", "d s", OP_CONVERT, kVariable, kRegisters, kConversion},
+    {"F2F", "F16|BF16 F32 $round?", "d s", OP_CONVERT, kVariable, kRegisters, kConversion},
     {"F2FP", "BF16|F16? F32? PACK_AB|MERGE_C|PACK_B RZ?", "d s s s?", OP_CONVERT, kFixed, kRegisters, kConversion},
     {"F2I", "FTZ? S64|U64 F64 $toint?", "d:2 s:2", OP_CONVERT, kVariable, kRegisters, kConversion},
     {"F2I", "FTZ? S64|U64 $toint?", "d:2 s", OP_CONVERT, kVariable, kRegisters, kConversion},
@@ -50,6 +50,7 @@ constexpr Form kRows[] = {
     {"I2F", "F64 U8|S8|U16|S16|U32|S32?", "d:2 s", OP_CONVERT, kVariable, kRegisters, kConversion},
     {"I2F", "S64|U64 $round?", "d s:2", OP_CONVERT, kVariable, kRegisters, kConversion},
     {"I2F", "U8|S8|U16|S16|U32|S32? $round?", "d s", OP_CONVERT, kVariable, kRegisters, kConversion},
+    {"I2I", "U8|S8|U16|S16|U32|S32 U32|S32 SAT?", "d s", OP_CONVERT, kVariable, kRegisters, kConversion},
     {"I2FP", "F32 S32|U32 $round?", "d s", OP_CONVERT, kFixed, kRegisters, kConversion},
 };
 

@@ -40,7 +40,7 @@ constexpr Form kRows[] = {
 
     // The assembler moves and adds on the multiplier, too, to share the work between the units.
     {"IMAD", "MOV U32?", "d s s s", OP_MOVE, kFixed, kRegisters, kInteger},
-    {"IMAD", "IADD", "d s s s", OP_INT_ALU, kFixed, kRegisters, kInteger},
+    {"IMAD", "IADD U32?", "d s s s", OP_INT_ALU, kFixed, kRegisters, kInteger},
     {"IMAD", "SHL U32?", "d s s s", OP_INT_ALU, kFixed, kRegisters, kInteger},
     {"IMAD", "U32? X?", "d p? s s s q?", OP_INT_MUL, kFixed, kRegisters, kInteger},
     {"IMAD", "WIDE U32? X?", "d:2 p? s s s:2 q?", OP_INT_MUL, kFixed, kRegisters, kInteger},

@@ -1,0 +1,66 @@
+// Instructions that do more than compute. What they do is up to who lowers memory, control flow and meetings of threads
+// (program/machine_source); the table says which are known.
+#include "tracegen/machine/meaning/meaning.h"
+
+namespace heddle::tracegen::machine {
+namespace {
+
+constexpr std::string_view kLoad =
+    "E EF EL LU EU NA LTC64B LTC128B LTC256B U8 S8 U16 S16 64 128 CONSTANT STRONG CTA SM GPU SYS VC U";
+constexpr std::string_view kAtomic =
+    "E ADD MIN MAX INC DEC AND OR XOR EXCH CAS U32 S32 64 U64 S64 F32 F64 FTZ RN STRONG CTA SM GPU SYS VC";
+
+constexpr OpcodeMeaning kRows[] = {
+    {"LD", kLoad, Effect::kAccesses, nullptr, "loads from a generic address", "ld"},
+    {"LDG", kLoad, Effect::kAccesses, nullptr, "loads from global memory", "ld.global"},
+    {"LDS", kLoad, Effect::kAccesses, nullptr, "loads from shared memory", "ld.shared"},
+    {"LDL", kLoad, Effect::kAccesses, nullptr, "loads from local memory", "ld.local"},
+    {"LDC", kLoad, Effect::kAccesses, nullptr, "loads from a constant bank", "ld.const, ld.param, brx.idx"},
+    {"ULDC", "64", Effect::kAccesses, nullptr, "loads a fixed place of a constant bank", "ld.const, ld.param"},
+    {"ST", kLoad, Effect::kAccesses, nullptr, "stores to a generic address", "st"},
+    {"STG", kLoad, Effect::kAccesses, nullptr, "stores to global memory", "st.global"},
+    {"STS", kLoad, Effect::kAccesses, nullptr, "stores to shared memory", "st.shared"},
+    {"STL", kLoad, Effect::kAccesses, nullptr, "stores to local memory", "st.local"},
+    {"ATOM", kAtomic, Effect::kAccesses, nullptr, "an atomic operation on a generic address", "atom"},
+    {"ATOMG", kAtomic, Effect::kAccesses, nullptr, "an atomic operation on global memory", "atom.global"},
+    {"ATOMS", "POPC 32 ADD MIN MAX INC DEC AND OR XOR EXCH CAS U32 S32 64 U64 S64", Effect::kAccesses, nullptr,
+     "an atomic operation on shared memory", "atom.shared, red.shared"},
+    {"RED", kAtomic, Effect::kAccesses, nullptr, "an atomic operation without a result", "red"},
+    {"REDG", kAtomic, Effect::kAccesses, nullptr, "an atomic operation without a result", "red.global"},
+
+    {"BAR", "SYNC RED POPC AND OR DEFER_BLOCKING", Effect::kMeets, nullptr, "a barrier of the block", "barrier, bar"},
+    {"B2R", "RESULT", Effect::kMeets, nullptr, "what a reduction at a barrier gave", "barrier.red"},
+    {"WARPSYNC", "ALL", Effect::kMeets, nullptr, "waits for the threads of a mask", "bar.warp.sync, shfl.sync"},
+    {"SHFL", "IDX UP DOWN BFLY", Effect::kMeets, nullptr, "a word of another thread of the warp", "shfl.sync"},
+    {"VOTE", "ANY ALL EQ", Effect::kMeets, nullptr, "which threads' predicates hold", "vote.sync, activemask"},
+    {"VOTEU", "ANY ALL EQ", Effect::kMeets, nullptr, "VOTE into uniform registers", "vote.sync, activemask"},
+    {"MATCH", "ANY ALL U64", Effect::kMeets, nullptr, "which threads have the same value", "match.sync"},
+    {"REDUX", "SUM MIN MAX AND OR XOR S32", Effect::kMeets, nullptr, "one value out of all threads'", "redux.sync"},
+
+    {"BRA", "U DIV CONV", Effect::kControls, nullptr, "goes on elsewhere", "bra"},
+    {"BRX", "", Effect::kControls, nullptr, "goes on where a table says", "brx.idx"},
+    {"CALL", "REL ABS NOINC", Effect::kControls, nullptr, "goes on in a function", "call"},
+    {"RET", "REL ABS NODEC", Effect::kControls, nullptr, "goes back to the caller", "ret"},
+    {"EXIT", "", Effect::kControls, nullptr, "ends the thread", "exit, ret"},
+    {"BPT", "TRAP", Effect::kControls, nullptr, "ends the launch with an error", "trap"},
+    {"BSYNC", "", Effect::kControls, nullptr, "goes on where the BSSY said", "(convergence)"},
+
+    // Convergence barriers hold the place where threads meet, for BSYNC; a thread alone waits for nobody.
+    {"BSSY", "", Effect::kControls, nullptr, "says where threads meet", "(convergence)"},
+    {"BMOV", "32 CLEAR PQUAD", Effect::kControls, nullptr, "moves what a BSSY has said", "(convergence)"},
+    {"BREAK", "", Effect::kNothing, nullptr, "the thread will not come to where threads meet", "(convergence)"},
+    {"YIELD", "", Effect::kNothing, nullptr, "others of the warp may go first", "(convergence)"},
+    {"NOP", "", Effect::kNothing, nullptr, "nothing", "(none)"},
+    {"NANOSLEEP", "", Effect::kNothing, nullptr, "waits for a while", "nanosleep"},
+    {"MEMBAR", "SC ALL CTA SM GPU SYS VC", Effect::kNothing, nullptr, "orders accesses", "membar, fence"},
+    {"ERRBAR", "", Effect::kNothing, nullptr, "orders errors", "membar, fence"},
+    {"CCTL", "IVALL E PF1 PF2", Effect::kNothing, nullptr, "what caches hold", "membar, prefetch"},
+    {"DEPBAR", "LE", Effect::kNothing, nullptr, "waits for the core's own scoreboards", "(control)"},
+    {"PMTRIG", "", Effect::kNothing, nullptr, "an event for profilers", "pmevent"},
+};
+
+}  // namespace
+
+std::span<const OpcodeMeaning> EffectMeanings() { return kRows; }
+
+}  // namespace heddle::tracegen::machine

@@ -1,0 +1,84 @@
+// Pairs of floating-point numbers of 16 bits.
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "tracegen/machine/meaning/comparison.h"
+#include "tracegen/machine/meaning/float_operands.h"
+#include "tracegen/machine/meaning/meaning.h"
+#include "tracegen/machine/meaning/ptx_operation.h"
+
+namespace heddle::tracegen::machine {
+namespace {
+
+using llvm::Value;
+
+bool IsBrain(const Emission& e) { return e.Has("BF16_V2"); }
+
+// An operation on `count` pairs.
+Value* OnPairs(Emission& e, std::string_view op, size_t count) {
+  llvm::SmallVector<Value*, 3> inputs;
+  size_t at = 0;
+  for (size_t i = 0; i < count; ++i) inputs.push_back(PairIn(e, &at, IsBrain(e)));
+  const bool is_fused = op == "fma";
+  return PtxOperation(
+      e,
+      absl::StrCat(std::string(op), is_fused || IsBrain(e) ? ".rn" : "", e.Has("FTZ") ? ".ftz" : "",
+                   e.Has("SAT") ? ".sat" : "", e.Has("RELU") ? ".relu" : "", IsBrain(e) ? ".bf16x2" : ".f16x2"),
+      inputs);
+}
+
+// The lower or the upper number of a pair, as a float.
+Value* Half(Emission& e, Value* pair, bool upper) {
+  Value* bits = e.b.CreateTrunc(upper ? e.b.CreateLShr(pair, 16) : pair, e.b.getInt16Ty());
+  return PtxOperation(e, IsBrain(e) ? "cvt.f32.bf16" : "cvt.f32.f16", {bits});
+}
+
+void Hadd2(Emission& e) {
+  if (!e.Has("F32")) return e.Out(OnPairs(e, "add", 2));
+  // Two numbers of half precision to one of single precision.
+  size_t at = 0;
+  Value* a = Half(e, PairIn(e, &at, false), false);
+  Value* c = Half(e, PairIn(e, &at, false), false);
+  OutFloat(e, e.b.CreateFAdd(a, c));
+}
+
+void Hmul2(Emission& e) { e.Out(OnPairs(e, "mul", 2)); }
+void Hfma2(Emission& e) { e.Out(OnPairs(e, "fma", 3)); }
+
+void Hmnmx2(Emission& e) {
+  size_t at = 0;
+  Value* a = PairIn(e, &at, IsBrain(e));
+  Value* c = PairIn(e, &at, IsBrain(e));
+  const std::string modifiers =
+      absl::StrCat(e.Has("FTZ") ? ".ftz" : "", e.Has("NAN") ? ".NaN" : "", IsBrain(e) ? ".bf16x2" : ".f16x2");
+  Value* least = PtxOperation(e, absl::StrCat("min", modifiers), {a, c});
+  Value* most = PtxOperation(e, absl::StrCat("max", modifiers), {a, c});
+  e.Out(e.b.CreateSelect(e.InPredicate(0, true), least, most));
+}
+
+// One predicate for each number.
+void Hsetp2(Emission& e) {
+  size_t at = 0;
+  Value* a = PairIn(e, &at, IsBrain(e));
+  Value* c = PairIn(e, &at, IsBrain(e));
+  Value* other = e.InPredicate(0, true);
+  Value* low = Combined(e, ComparedFloats(e, Half(e, a, false), Half(e, c, false)), other);
+  Value* high = Combined(e, ComparedFloats(e, Half(e, a, true), Half(e, c, true)), other);
+  e.OutPredicate(0, low);
+  e.OutPredicate(1, high);
+}
+
+constexpr OpcodeMeaning kRows[] = {
+    {"HADD2", "F32 BF16_V2 FTZ SAT", Effect::kComputes, Hadd2, "a + b; .F32 of lower halves to one number", "add, cvt"},
+    {"HMUL2", "BF16_V2 FTZ SAT", Effect::kComputes, Hmul2, "a * b", "mul"},
+    {"HFMA2", "MMA BF16_V2 FTZ SAT RELU", Effect::kComputes, Hfma2, "a * b + c, rounded once", "fma, mov"},
+    {"HMNMX2", "BF16_V2 FTZ NAN", Effect::kComputes, Hmnmx2, "the smaller or the larger numbers", "min, max"},
+    {"HSETP2", "BF16_V2 F LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU T AND OR XOR", Effect::kComputes, Hsetp2,
+     "comparisons of the lower and the upper numbers", "setp"},
+};
+
+}  // namespace
+
+std::span<const OpcodeMeaning> HalfMeanings() { return kRows; }
+
+}  // namespace heddle::tracegen::machine
