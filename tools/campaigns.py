@@ -105,6 +105,36 @@ def campaigns(source, build):
         ],
     )
 
+    def with_disassembler(test):
+        return ["bash", "-c", 'PATH=$PATH:$(tools/install-nvdisasm) exec "$0" --gtest_brief=1', build / "tests" / test]
+
+    campaign(
+        "machine-execution",
+        "10,000 random PTX programs assembled for sm_80 compute what plain C++ functions do, and our kernels are right "
+        "(needs a CUDA toolkit)",
+        [
+            [source / "tools" / "install-nvdisasm", "--is-wanted"],
+            *built("machine_source_random_test", "machine_source_kernels_test"),
+        ],
+        lambda: [
+            Part(
+                f"programs from {first}",
+                with_disassembler("machine_source_random_test"),
+                {"HEDDLE_RANDOM_MACHINE": "250", "HEDDLE_RANDOM_MACHINE_SEED": str(first)},
+                {"programs": 500},
+            )
+            for first in range(1000, 6000, 250)
+        ]
+        + [
+            Part(
+                "kernels",
+                with_disassembler("machine_source_kernels_test"),
+                {"HEDDLE_ALL_KERNELS": "1"},
+                {"tests": 1},
+            )
+        ],
+    )
+
     def preset(name, folder, *targets, options=()):
         return [
             ["cmake", "--preset", name, *options],
@@ -202,8 +232,7 @@ def campaigns(source, build):
         lambda: [
             Part(
                 "machine_toolkit_test",
-                ["bash", "-c", 'PATH=$PATH:$(tools/install-nvdisasm) exec "$0" --gtest_brief=1']
-                + [build / "tests" / "machine_toolkit_test"],
+                with_disassembler("machine_toolkit_test"),
                 {"HEDDLE_ALL_KERNELS": "1"},
                 tally={"modules": r": (\d+) modules,", "instructions": r" modules, (\d+) instructions"},
             )

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "proto/trace.pb.h"
 #include "tracegen/program/flow.h"
 #include "tracegen/program/link.h"
 
@@ -16,6 +17,7 @@ struct LinkedFlow {
 };
 
 struct LinkedFlows {
+  trace::v1::CodeLevel level = trace::v1::LEVEL_PTX_GIVEN;
   std::map<std::string, LinkedFlow> functions;  // by name, all that have a body
 };
 

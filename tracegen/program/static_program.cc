@@ -416,7 +416,7 @@ class ProgramBuilder {
     program.set_ptx_sha256(code_.ptx_sha256);
     // Of our own PTX the trace's header tells all this.
     if (module_.flows == nullptr) return;
-    program.set_level(v1::LEVEL_PTX_GIVEN);
+    program.set_level(module_.flows->level);
     program.set_producer(module_.producer);
     program.set_isa_version(module_.isa_version);
     program.set_target(module_.target);

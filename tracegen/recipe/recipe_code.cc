@@ -9,7 +9,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tracegen/frontend/compile.h"
+#include "tracegen/machine/toolchain/toolchain.h"
 #include "tracegen/program/compiled/canonicalize.h"
+#include "tracegen/program/linked_flow.h"
+#include "tracegen/program/machine_source/lower_machine.h"
 #include "tracegen/program/ptx_source/lower_module.h"
 #include "traces/base/sha256.h"
 #include "traces/base/status_macros.h"
@@ -20,17 +23,30 @@ namespace heddle::tracegen {
 
 namespace fs = std::filesystem;
 
-absl::StatusOr<RecipeCode> RecipeCode::Compile(const RecipeFile& file) {
+namespace {
+
+absl::StatusOr<CanonicalModule> AsMachineCode(const std::string& text, const std::string& name) {
+  HEDDLE_ASSIGN_OR_RETURN(const machine::Toolchain toolchain, machine::Toolchain::Find());
+  return ReadPtxAsMachine(toolchain, text, name);
+}
+
+}  // namespace
+
+absl::StatusOr<RecipeCode> RecipeCode::Compile(const RecipeFile& file, bool machine_code) {
   const recipe::v1::Recipe& recipe = file.recipe;
   RecipeCode code;
   const std::string source = file.Resolve(recipe.source());
   HEDDLE_ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(source));
   code.source_digest_ = HexSha256(text);
   if (absl::EndsWith(source, ".ptx")) {
-    HEDDLE_ASSIGN_OR_RETURN(CanonicalModule canonical, ReadPtx(text, fs::path(source).filename().string()));
+    const std::string name = fs::path(source).filename().string();
+    HEDDLE_ASSIGN_OR_RETURN(CanonicalModule canonical, machine_code ? AsMachineCode(text, name) : ReadPtx(text, name));
     code.target_ = canonical.target;
     code.canonical_ = std::make_unique<CanonicalModule>(std::move(canonical));
     return code;
+  }
+  if (machine_code) {
+    return absl::UnimplementedError(absl::StrCat(source, ": machine code is made of PTX only; give a source in PTX"));
   }
   CompileOptions options;
   options.defines.assign(recipe.define().begin(), recipe.define().end());
@@ -91,7 +107,8 @@ void RecipeCode::ResetVariables() const {
 }
 
 void RecipeCode::Describe(trace::v1::FileHeader& header) const {
-  header.set_abstraction_level("ptx");
+  const bool is_machine_code = canonical_->flows != nullptr && canonical_->flows->level == trace::v1::LEVEL_MACHINE;
+  header.set_abstraction_level(is_machine_code ? "machine" : "ptx");
   header.set_minor(std::max(header.minor(), minor_version_));
   if (canonical_->flows != nullptr) header.set_minor(std::max(header.minor(), trace::kGivenCodeMinorVersion));
   header.set_target(target_);

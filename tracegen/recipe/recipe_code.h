@@ -30,8 +30,9 @@ struct RecipeKernel {
 
 class RecipeCode {
  public:
-  // Compiles the recipe's source. Errors: those of the compiler, and of what capture does not support.
-  static absl::StatusOr<RecipeCode> Compile(const RecipeFile& recipe);
+  // Compiles the recipe's source. `machine_code`: a source in PTX is assembled for sm_80 by the user's toolkit, and the
+  // machine code is what runs. Errors: those of the compiler and the assembler, and of what capture does not support.
+  static absl::StatusOr<RecipeCode> Compile(const RecipeFile& recipe, bool machine_code = false);
 
   // The PTX of the code, as a source of its own.
   std::string Ptx() const;

@@ -25,7 +25,7 @@ std::string StatementSource(const std::string& lines) {
 }  // namespace
 
 RandomProgram::RandomProgram(uint64_t seed, Form form) : form_(form), random_(seed) {
-  if (form == Form::kModule) {
+  if (form != Form::kStatement) {
     ModuleHeader();
   } else {
     Line(".shared .align 8 .b8 exchange[512];");
@@ -68,26 +68,29 @@ void RandomProgram::Header() {
     Line(absl::StrCat("mad.lo.u32 %r", i, ", %t0, ", factor, ", ", i * 77, ";"));
     Line(absl::StrCat("shr.u32 %r", i, ", %r", i, ", ", shift, ";"));
     Line(absl::StrCat("mul.wide.u32 %rd", i, ", %r", i, ", ", factor, ";"));
+    Line(absl::StrCat("setp.ne.u32 %p", i, ", %t0, ", i * 9, ";"));
+    start_.push_back([i, factor, shift](RandomState& s) {
+      s.r[i] = (s.tid * factor + i * 77) >> shift;
+      s.rd[i] = uint64_t{s.r[i]} * factor;
+      s.p[i] = s.tid != i * 9;
+    });
+    if (form_ == Form::kIntegers) continue;
     Line(absl::StrCat("cvt.rn.f32.s32 %f", i, ", %r", i, ";"));
     Line(absl::StrCat("mul.rn.f32 %f", i, ", %f", i, ", 0f3c23d70a;"));
     Line(absl::StrCat("cvt.rn.f64.u64 %fd", i, ", %rd", i, ";"));
     Line(absl::StrCat("and.b32 %t1, %r", i, ", 0xbbff;"));
     Line(absl::StrCat("cvt.u16.u32 %h", i, ", %t1;"));
-    Line(absl::StrCat("setp.ne.u32 %p", i, ", %t0, ", i * 9, ";"));
-    start_.push_back([i, factor, shift](RandomState& s) {
-      s.r[i] = (s.tid * factor + i * 77) >> shift;
-      s.rd[i] = uint64_t{s.r[i]} * factor;
+    start_.push_back([i](RandomState& s) {
       s.f[i] = static_cast<float>(static_cast<int32_t>(s.r[i])) * std::bit_cast<float>(0x3c23d70au);
       s.fd[i] = static_cast<double>(s.rd[i]);
       s.h[i] = static_cast<uint16_t>(s.r[i] & 0xbbff);
-      s.p[i] = s.tid != i * 9;
     });
   }
 }
 
 // All registers into memory; NaN is a number like any other, so that its bits do not matter.
 void RandomProgram::Footer() {
-  Line(form_ == Form::kModule ? "ld.param.u64 %rd7, [out];" : "mov.u64 %rd7, @out;");
+  Line(form_ != Form::kStatement ? "ld.param.u64 %rd7, [out];" : "mov.u64 %rd7, @out;");
   Line("cvta.to.global.u64 %rd7, %rd7;");
   Line(absl::StrCat("mad.wide.u32 %rd7, %t0, ", kRandomWords * 4, ", %rd7;"));
   unsigned at = 0;
@@ -95,6 +98,12 @@ void RandomProgram::Footer() {
     Line(absl::StrCat("st.global.b32 [%rd7+", at, "], %r", i, ";"));
     Line(absl::StrCat("mov.b64 {%t1, %t2}, %rd", i, ";"));
     Line(absl::StrCat("st.global.v2.b32 [%rd7+", at + 8, "], {%t1, %t2};"));
+    Line(absl::StrCat("selp.u32 %t2, 1, 0, %p", i, ";"));
+    Line(absl::StrCat("st.global.b32 [%rd7+", at + 28, "], %t2;"));
+    if (form_ == Form::kIntegers) {
+      at += 32;
+      continue;
+    }
     Line(absl::StrCat("testp.notanumber.f32 %go, %f", i, ";"));
     Line(absl::StrCat("selp.f32 %f6, 0f7fffffff, %f", i, ", %go;"));
     Line(absl::StrCat("st.global.f32 [%rd7+", at + 4, "], %f6;"));
@@ -104,11 +113,10 @@ void RandomProgram::Footer() {
     Line(absl::StrCat("setp.nan.f16 %go, %h", i, ", %h", i, ";"));
     Line(absl::StrCat("cvt.u32.u16 %t1, %h", i, ";"));
     Line("selp.b32 %t1, 0x7fff, %t1, %go;");
-    Line(absl::StrCat("selp.u32 %t2, 1, 0, %p", i, ";"));
-    Line(absl::StrCat("st.global.v2.u32 [%rd7+", at + 24, "], {%t1, %t2};"));
+    Line(absl::StrCat("st.global.u32 [%rd7+", at + 24, "], %t1;"));
     at += 32;
   }
-  if (form_ == Form::kModule) text_ += "\tret;\n}\n";
+  if (form_ != Form::kStatement) text_ += "\tret;\n}\n";
 }
 
 RandomProgram::Node RandomProgram::Emit(const std::string& opcode, const std::string& operands, Effect effect) {
@@ -210,9 +218,10 @@ RandomProgram::Node RandomProgram::Statement(unsigned depth, bool common) {
   if (kind < 2 && depth < 3) return Choice(depth, common);
   if (kind == 2 && depth < 3) return Loop(depth, common);
   if (kind == 3 && common) return Exchange();
+  if (form_ == Form::kIntegers && kind >= 11 && kind <= 17) return kind < 14 ? Integer() : Wide();
   switch (kind) {
     case 4:
-      return form_ == Form::kModule ? Call() : Integer();
+      return form_ != Form::kStatement ? Call() : Integer();
     case 5:
       return Carry();
     case 6:

@@ -32,8 +32,9 @@ inline constexpr unsigned kRandomWords = kRandomRegisters * 8;
 
 class RandomProgram {
  public:
-  // As a module of PTX, or as a kernel of CUDA whose body is one asm statement (without calls).
-  enum class Form { kModule, kStatement };
+  // As a module of PTX, the same without floating-point numbers, or as a kernel of CUDA whose body is one asm statement
+  // (without calls).
+  enum class Form { kModule, kIntegers, kStatement };
   explicit RandomProgram(uint64_t seed, Form form = Form::kModule);
 
   // The kernel `k`, whose parameter is the address `out`; launched as one block of kRandomThreads threads.

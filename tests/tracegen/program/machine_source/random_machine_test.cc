@@ -1,0 +1,63 @@
+// What the vendor's assembler makes of random PTX computes what an interpreter of our own says of the PTX: the
+// assembler has to keep what a program means, so machine code that is read rightly gives the same memory. Recorded and
+// not, and each trace passes every check. Without a toolkit, or without nvdisasm, it is skipped by name.
+// HEDDLE_RANDOM_MACHINE=NUMBER tries so many programs of each kind instead of a few; HEDDLE_RANDOM_MACHINE_SEED is the
+// first one's seed.
+#include <cstdlib>
+#include <iostream>
+
+#include "tests/tracegen/execute/capture_fixture.h"
+#include "tests/tracegen/program/ptx_source/random_program.h"
+#include "tracegen/machine/toolchain/toolchain.h"
+
+namespace heddle::tracegen {
+namespace {
+
+uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+class RandomMachineTest : public CaptureTest {
+ protected:
+  void Try(RandomProgram::Form form, uint64_t count) {
+    if (const auto toolchain = machine::Toolchain::Find(); !toolchain.ok()) {
+      GTEST_SKIP() << toolchain.status().message();
+    }
+    options_.machine_code = true;
+    const uint64_t first = FromEnvironment("HEDDLE_RANDOM_MACHINE_SEED", 1);
+    uint64_t failed = 0;
+    for (uint64_t seed = first; seed < first + count; ++seed) {
+      const RandomProgram program(seed, form);
+      std::vector<double> expected;
+      for (const uint32_t word : program.Run()) expected.push_back(word);
+      const std::string recipe =
+          absl::StrCat("buffer { name: \"out\" type: U32 count: ", expected.size(), " fill { zeros {} } }\n",
+                       "launch { kernel: \"k\" block { x: ", kRandomThreads, " } argument { buffer: \"out\" } }\n",
+                       "check { buffer: \"out\" expected { ", Values(expected), " } }\n");
+      const size_t before = Failures();
+      Succeeds(program.text(), recipe, "ptx");
+      if (Failures() == before) continue;
+      std::cout << "seed " << seed << " differs\n";
+      if (++failed == 3) FAIL() << "seed " << seed << ":\n" << program.text();
+    }
+    EXPECT_EQ(failed, 0u) << "of " << count << " programs";
+    EXPECT_GT(Count(trace::v1::OP_INT_ALU), 0);
+  }
+
+ private:
+  static size_t Failures() {
+    return static_cast<size_t>(::testing::UnitTest::GetInstance()->current_test_info()->result()->total_part_count());
+  }
+};
+
+TEST_F(RandomMachineTest, IntegersEqualTheInterpreter) {
+  Try(RandomProgram::Form::kIntegers, FromEnvironment("HEDDLE_RANDOM_MACHINE", 20));
+}
+
+TEST_F(RandomMachineTest, AllNumbersEqualTheInterpreter) {
+  Try(RandomProgram::Form::kModule, FromEnvironment("HEDDLE_RANDOM_MACHINE", 20));
+}
+
+}  // namespace
+}  // namespace heddle::tracegen

@@ -1,0 +1,79 @@
+#include "tracegen/program/machine_source/function_shapes.h"
+
+#include <set>
+#include <utility>
+
+namespace heddle::tracegen {
+namespace {
+
+using machine::Register;
+using machine::RegisterFile;
+
+// By file and number.
+using RegisterSet = std::set<std::pair<RegisterFile, uint8_t>>;
+
+struct Touched {
+  RegisterSet all;
+  RegisterSet written;
+  std::set<uint32_t> callees;
+};
+
+Touched TouchedBy(const machine::MachineProgram& program, const machine::ProgramFunction& function) {
+  Touched touched;
+  for (const Register& reg : function.registers) touched.all.emplace(reg.file, reg.number);
+  for (uint32_t i = 0; i < function.block_count; ++i) {
+    const machine::ProgramBlock& block = program.blocks[function.first_block + i];
+    touched.callees.insert(block.callees.begin(), block.callees.end());
+    for (uint32_t k = 0; k < block.instruction_count; ++k) {
+      for (const uint32_t number : program.instructions[block.first_instruction + k].dst) {
+        const Register& reg = function.registers[number - 1];
+        touched.written.emplace(reg.file, reg.number);
+      }
+    }
+  }
+  return touched;
+}
+
+std::vector<Register> AsList(const RegisterSet& set) {
+  std::vector<Register> list;
+  for (const auto& [file, number] : set) list.push_back({file, number, false});
+  return list;
+}
+
+}  // namespace
+
+std::vector<FunctionShape> ShapesOf(const machine::MachineProgram& program) {
+  std::vector<Touched> all;
+  for (const machine::ProgramFunction& function : program.functions) all.push_back(TouchedBy(program, function));
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (Touched& one : all) {
+      const size_t before = one.all.size() + one.written.size();
+      for (const uint32_t callee : one.callees) {
+        one.all.insert(all[callee].all.begin(), all[callee].all.end());
+        one.written.insert(all[callee].written.begin(), all[callee].written.end());
+      }
+      grew |= one.all.size() + one.written.size() > before;
+    }
+  }
+  std::vector<FunctionShape> shapes;
+  for (const Touched& one : all) shapes.push_back({AsList(one.all), AsList(one.written)});
+  return shapes;
+}
+
+llvm::Type* TypeOf(llvm::LLVMContext& context, const Register& reg) {
+  const bool is_predicate = reg.file == RegisterFile::kPredicate || reg.file == RegisterFile::kUniformPredicate;
+  return is_predicate ? llvm::Type::getInt1Ty(context) : llvm::Type::getInt32Ty(context);
+}
+
+llvm::FunctionType* FunctionTypeOf(llvm::LLVMContext& context, const FunctionShape& shape) {
+  std::vector<llvm::Type*> parameters = {llvm::Type::getInt64Ty(context)};
+  for (const Register& reg : shape.passed) parameters.push_back(TypeOf(context, reg));
+  std::vector<llvm::Type*> results;
+  for (const Register& reg : shape.returned) results.push_back(TypeOf(context, reg));
+  llvm::Type* result = results.empty() ? llvm::Type::getVoidTy(context)
+                                       : static_cast<llvm::Type*>(llvm::StructType::get(context, results));
+  return llvm::FunctionType::get(result, parameters, /*isVarArg=*/false);
+}
+
+}  // namespace heddle::tracegen

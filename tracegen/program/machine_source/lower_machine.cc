@@ -1,0 +1,174 @@
+#include "tracegen/program/machine_source/lower_machine.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/IR/DIBuilder.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Support/raw_ostream.h"
+#include "tracegen/program/codegen.h"
+#include "tracegen/program/linked_flow.h"
+#include "tracegen/program/machine_source/context.h"
+#include "tracegen/program/machine_source/function_lowering.h"
+#include "tracegen/program/machine_source/function_shapes.h"
+#include "tracegen/program/machine_source/machine_layout.h"
+#include "tracegen/program/prepare.h"
+#include "tracegen/program/ptx_source/kernel_declaration.h"
+#include "tracegen/program/ptx_source/variables.h"
+#include "tracegen/ptx/syntax/parse.h"
+#include "traces/base/sha256.h"
+#include "traces/base/status_macros.h"
+
+namespace heddle::tracegen {
+namespace {
+
+// Its analyses are asked which branches are uniform; what it generates is not.
+constexpr char kAnalysisTarget[] = "sm_80";
+constexpr unsigned kSharedSpace = 3;
+
+class MachineLowering {
+ public:
+  MachineLowering(const ptx::Module& ptx, const machine::MachineModule& source) : ptx_(ptx), lines_(source.program) {
+    canonical_.context = std::make_unique<llvm::LLVMContext>();
+    canonical_.module = std::make_unique<llvm::Module>("machine", *canonical_.context);
+    in_ = std::make_unique<MachineContext>(MachineContext{source, *canonical_.module, ShapesOf(source.program), {}});
+  }
+
+  absl::StatusOr<CanonicalModule> Run() {
+    if (in_->program().architecture != machine::Architecture::kSm80) {
+      return absl::UnimplementedError(absl::StrCat("machine code of ",
+                                                   machine::ArchitectureName(in_->program().architecture),
+                                                   " cannot be executed yet: assemble for sm_80"));
+    }
+    HEDDLE_ASSIGN_OR_RETURN(const auto target, MakeTargetMachine(kAnalysisTarget));
+    canonical_.module->setTargetTriple(target->getTargetTriple().str());
+    canonical_.module->setDataLayout(target->createDataLayout());
+    canonical_.compiler = in_->program().assembler;
+    canonical_.producer = in_->program().assembler;
+    canonical_.target = machine::ArchitectureName(in_->program().architecture);
+    HEDDLE_RETURN_IF_ERROR(DeclareVariables());
+    HEDDLE_RETURN_IF_ERROR(DeclareFunctions());
+    HEDDLE_RETURN_IF_ERROR(LowerFunctions());
+    HEDDLE_RETURN_IF_ERROR(Verify());
+    canonical_.lines = std::move(lines_.lines);
+    canonical_.source_files = std::move(lines_.source_files);
+    FindUniformBranches(canonical_, *target);
+    flows_.level = trace::v1::LEVEL_MACHINE;
+    canonical_.flows = std::make_shared<const LinkedFlows>(std::move(flows_));
+    return std::move(canonical_);
+  }
+
+ private:
+  // Those of shared memory are places in the kernels' own blocks.
+  absl::Status DeclareVariables() {
+    PtxVariables variables(ptx_, *canonical_.module);
+    HEDDLE_RETURN_IF_ERROR(variables.Declare());
+    HEDDLE_RETURN_IF_ERROR(variables.Initialize(std::vector<llvm::Function*>(ptx_.functions.size(), nullptr)));
+    std::vector<llvm::GlobalVariable*> shared;
+    for (llvm::GlobalVariable& variable : canonical_.module->globals()) {
+      if (variable.getAddressSpace() == kSharedSpace && variable.use_empty()) shared.push_back(&variable);
+    }
+    for (llvm::GlobalVariable* variable : shared) variable->eraseFromParent();
+    return absl::OkStatus();
+  }
+
+  const ptx::Function* KernelOf(const std::string& name) const {
+    for (const ptx::Function& function : ptx_.functions) {
+      if (function.is_kernel && function.is_defined && function.name == name) return &function;
+    }
+    return nullptr;
+  }
+
+  absl::Status DeclareFunctions() {
+    for (uint32_t i = 0; i < in_->program().functions.size(); ++i) {
+      const machine::ProgramFunction& source = in_->function(i);
+      if (!source.is_kernel) {
+        in_->functions.push_back(llvm::Function::Create(FunctionTypeOf(*canonical_.context, in_->shapes[i]),
+                                                        llvm::GlobalValue::InternalLinkage, source.name,
+                                                        *canonical_.module));
+        continue;
+      }
+      const ptx::Function* kernel = KernelOf(source.name);
+      if (kernel == nullptr) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("the PTX has no kernel '", source.name, "' of the machine code: it is of another text"));
+      }
+      HEDDLE_ASSIGN_OR_RETURN(llvm::Function * declared, DeclareKernel(*kernel, *canonical_.module));
+      in_->functions.push_back(declared);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status LowerFunctions() {
+    llvm::Module& module = *canonical_.module;
+    module.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
+    llvm::DIBuilder builder(module);
+    llvm::DIFile* file = builder.createFile("kernel", "");
+    builder.createCompileUnit(llvm::dwarf::DW_LANG_C_plus_plus, file, "heddle", true, "", 0, "",
+                              llvm::DICompileUnit::DebugDirectivesOnly);
+    llvm::DISubroutineType* type = builder.createSubroutineType(builder.getOrCreateTypeArray({}));
+    for (uint32_t i = 0; i < in_->functions.size(); ++i) {
+      const std::string& name = in_->function(i).name;
+      HEDDLE_ASSIGN_OR_RETURN(MachineLayout layout, LayOutMachine(in_->program(), i, lines_));
+      layout.flow.local_bytes = in_->function(i).is_kernel ? in_->SectionOf(i).stack_bytes : 0;
+      llvm::DISubprogram* scope =
+          builder.createFunction(file, name, name, file, 0, type, 0, llvm::DINode::FlagZero,
+                                 llvm::DISubprogram::SPFlagDefinition | llvm::DISubprogram::SPFlagOptimized);
+      in_->functions[i]->setSubprogram(scope);
+      LinkedFlow& linked = flows_.functions[name];
+      HEDDLE_RETURN_IF_ERROR(LowerMachineFunction(*in_, i, layout, scope, &linked.links));
+      linked.flow = std::move(layout.flow);
+    }
+    builder.finalize();
+    return absl::OkStatus();
+  }
+
+  absl::Status Verify() const {
+    std::string broken;
+    llvm::raw_string_ostream stream(broken);
+    if (!llvm::verifyModule(*canonical_.module, &stream)) return absl::OkStatus();
+    return absl::InternalError(absl::StrCat("IR of machine code is broken: ", broken.substr(0, broken.find('\n'))));
+  }
+
+  const ptx::Module& ptx_;
+  CanonicalModule canonical_;
+  std::unique_ptr<MachineContext> in_;
+  MachineLines lines_;
+  LinkedFlows flows_;
+};
+
+}  // namespace
+
+absl::StatusOr<CanonicalModule> LowerMachine(const ptx::Module& ptx, const machine::MachineModule& module,
+                                             const std::string& name) {
+  absl::StatusOr<CanonicalModule> made = MachineLowering(ptx, module).Run();
+  if (made.ok()) return made;
+  return absl::Status(made.status().code(), absl::StrCat(name, ": ", made.status().message()));
+}
+
+absl::StatusOr<CanonicalModule> ReadPtxAsMachine(const machine::Toolchain& toolchain, std::string_view text,
+                                                 const std::string& name) {
+  const auto named = [&](const absl::Status& status) {
+    return absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
+  };
+  const absl::StatusOr<ptx::Module> ptx = ptx::ParseModule(text);
+  if (!ptx.ok()) return named(ptx.status());
+  const absl::StatusOr<machine::MachineModule> module =
+      machine::MachineModuleOf(toolchain, text, machine::Architecture::kSm80);
+  if (!module.ok()) return named(module.status());
+  HEDDLE_ASSIGN_OR_RETURN(CanonicalModule canonical, LowerMachine(*ptx, *module, name));
+  if (KernelsOf(*canonical.module).empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ": there is no kernel (.entry) in this PTX"));
+  }
+  canonical.ptx = std::string(text);
+  Sha256 digest;
+  digest.Update(text.data(), text.size());
+  canonical.index.ptx_sha256 = digest.Finish();
+  return canonical;
+}
+
+}  // namespace heddle::tracegen

@@ -1,0 +1,77 @@
+// Atomic operations of machine code.
+#include <optional>
+
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/DerivedTypes.h"
+#include "tracegen/machine/meaning/emission.h"
+#include "tracegen/program/machine_source/machine_step.h"
+
+namespace heddle::tracegen {
+namespace {
+
+using llvm::Value;
+using Op = llvm::AtomicRMWInst;
+
+constexpr auto kOrder = llvm::AtomicOrdering::Monotonic;
+
+bool IsWide(const machine::Emission& e) { return e.Has("64") || e.Has("U64") || e.Has("S64") || e.Has("F64"); }
+bool IsFloat(const machine::Emission& e) { return e.Has("F32") || e.Has("F64"); }
+
+std::optional<Op::BinOp> OperationOf(const machine::Emission& e) {
+  const bool is_signed = e.Has("S32") || e.Has("S64");
+  if (e.Has("EXCH")) return Op::Xchg;
+  if (e.Has("AND")) return Op::And;
+  if (e.Has("OR")) return Op::Or;
+  if (e.Has("XOR")) return Op::Xor;
+  if (e.Has("INC")) return Op::UIncWrap;
+  if (e.Has("DEC")) return Op::UDecWrap;
+  if (e.Has("ADD")) return IsFloat(e) ? Op::FAdd : Op::Add;
+  if (IsFloat(e)) return std::nullopt;
+  if (e.Has("MIN")) return is_signed ? Op::Min : Op::UMin;
+  if (e.Has("MAX")) return is_signed ? Op::Max : Op::UMax;
+  return std::nullopt;
+}
+
+Value* Operand(MachineStepContext& step, size_t k) { return IsWide(step.e) ? step.e.InWide(k, false) : step.e.In(k); }
+
+}  // namespace
+
+void LowerMachineAtomic(MachineStepContext& step, llvm::Instruction** access) {
+  llvm::IRBuilder<>& b = step.b;
+  machine::Emission& e = step.e;
+  const machine::Operand* done = e.Find('p');
+  if (done != nullptr && !done->use.reg.is_constant) {
+    e.Fail("an atomic operation with a predicate of its own");
+    return;
+  }
+  Value* pointer = MachinePointer(step);
+  const llvm::Align align(IsWide(e) ? 8 : 4);
+  if (e.Has("POPC")) {
+    // Adds the number of threads that execute it together: one for each.
+    const machine::Operand* to = e.Find('d');
+    if (to != nullptr && !to->use.reg.is_constant) {
+      e.Fail("the result of a count of threads");
+      return;
+    }
+    *access = b.CreateAtomicRMW(Op::Add, pointer, b.getInt32(1), align, kOrder);
+    return;
+  }
+  if (e.Has("CAS")) {
+    Value* pair = b.CreateAtomicCmpXchg(pointer, Operand(step, 0), Operand(step, 1), align, kOrder, kOrder);
+    *access = llvm::cast<llvm::Instruction>(pair);
+    e.Out(b.CreateExtractValue(pair, 0));
+    return;
+  }
+  const std::optional<Op::BinOp> operation = OperationOf(e);
+  if (!operation) {
+    e.Fail("this atomic operation");
+    return;
+  }
+  Value* value = Operand(step, 0);
+  if (*operation == Op::FAdd) value = b.CreateBitCast(value, IsWide(e) ? b.getDoubleTy() : b.getFloatTy());
+  Op* update = b.CreateAtomicRMW(*operation, pointer, value, align, kOrder);
+  *access = update;
+  e.Out(b.CreateBitCast(update, b.getIntNTy(IsWide(e) ? 64 : 32)));
+}
+
+}  // namespace heddle::tracegen

@@ -1,0 +1,30 @@
+// Instructions that do more than compute: memory, and threads that meet.
+#ifndef HEDDLE_TRACEGEN_PROGRAM_MACHINE_SOURCE_MACHINE_STEP_H_
+#define HEDDLE_TRACEGEN_PROGRAM_MACHINE_SOURCE_MACHINE_STEP_H_
+
+#include "llvm/IR/IRBuilder.h"
+#include "tracegen/machine/flow/program.h"
+#include "tracegen/machine/meaning/emission.h"
+#include "tracegen/program/machine_source/machine_state.h"
+
+namespace heddle::tracegen {
+
+// One instruction that is lowered. Emission::failure says what of it is not known.
+struct MachineStepContext {
+  machine::Emission& e;
+  const machine::ProgramInstruction& instruction;
+  MachineState& state;
+  llvm::IRBuilder<>& b;
+};
+
+// `access` receives the IR instruction that makes the access which the static program has, if there is one.
+void LowerMachineAccess(MachineStepContext& step, llvm::Instruction** access);
+void LowerMachineAtomic(MachineStepContext& step, llvm::Instruction** access);
+void LowerMachineMeeting(MachineStepContext& step);
+
+// The pointer that an access to memory uses, in the address space of the instruction.
+llvm::Value* MachinePointer(MachineStepContext& step);
+
+}  // namespace heddle::tracegen
+
+#endif  // HEDDLE_TRACEGEN_PROGRAM_MACHINE_SOURCE_MACHINE_STEP_H_

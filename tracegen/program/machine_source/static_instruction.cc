@@ -1,0 +1,84 @@
+#include "tracegen/program/machine_source/static_instruction.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "tracegen/program/machine_source/constant_banks.h"
+
+namespace heddle::tracegen {
+namespace {
+
+namespace v1 = ::heddle::trace::v1;
+using machine::Operand;
+using machine::RegisterFile;
+
+// Numbers of a barrier and of its threads.
+void ReadBarrier(const machine::Instruction& instruction, FlowInstruction* flow) {
+  size_t numbers = 0;
+  for (const Operand& operand : instruction.operands) {
+    if (operand.kind != Operand::Kind::kImmediate || numbers == 2) continue;
+    (numbers++ == 0 ? flow->barrier_id : flow->barrier_threads) = static_cast<uint32_t>(operand.value);
+  }
+}
+
+}  // namespace
+
+std::string FlowName(const machine::Register& reg) {
+  switch (reg.file) {
+    case RegisterFile::kGeneral:
+      return absl::StrCat("%r", int{reg.number});
+    case RegisterFile::kPredicate:
+      return absl::StrCat("%p", int{reg.number});
+    case RegisterFile::kUniform:
+      return absl::StrCat("%ru", int{reg.number});
+    case RegisterFile::kUniformPredicate:
+      return absl::StrCat("%pu", int{reg.number});
+    case RegisterFile::kConvergence:
+      // Of the warp; a thread keeps nothing in it, so it counts as no register.
+      return absl::StrCat("%pb", int{reg.number});
+  }
+  return "";
+}
+
+FlowInstruction StaticMachineInstruction(const machine::ProgramFunction& function,
+                                         const machine::ProgramInstruction& instruction, uint32_t id) {
+  FlowInstruction flow;
+  flow.mnemonic = instruction.text.Mnemonic();
+  flow.opcode.op = instruction.op;
+  flow.opcode.space = instruction.space;
+  flow.opcode.access_bytes = instruction.access_bytes;
+  flow.opcode.micro_ops = instruction.op == v1::OP_SFU ? 1 : 0;
+  flow.opcode.is_volatile = instruction.text.Has("STRONG");
+  flow.id = id;
+  flow.is_guarded = instruction.is_guarded && instruction.text.opcode() != "BRA";
+  flow.cannot_return = instruction.text.opcode() == "BPT";
+  for (const uint32_t number : instruction.dst) flow.dst.push_back(FlowName(function.registers[number - 1]));
+  for (const uint32_t number : instruction.src) flow.src.push_back(FlowName(function.registers[number - 1]));
+  if (flow.is_guarded) {
+    // What stays in a result's register where the guard is false is read, too.
+    for (const std::string& name : flow.dst) flow.src.push_back(name);
+  }
+  flow.opcode.has_result = !flow.dst.empty();
+  for (const Operand& operand : instruction.text.operands) {
+    if (operand.kind != Operand::Kind::kSpecial) continue;
+    flow.reads_block_index |= absl::StartsWith(operand.text, "SR_CTAID");
+    flow.reads_clock |= absl::StrContains(operand.text, "CLOCK") || absl::StrContains(operand.text, "TIMER") ||
+                        absl::StrContains(operand.text, "SMID");
+  }
+  // Constants that are operands are no accesses, wherever the instruction takes them from.
+  if (flow.opcode.space == v1::SPACE_CONSTANT && !ReadsMovingConstant(instruction.text)) {
+    flow.opcode.space = v1::SPACE_PARAM;
+  }
+  if (flow.opcode.op == v1::OP_BARRIER) ReadBarrier(instruction.text, &flow);
+  return flow;
+}
+
+FlowInstruction StaticJoin(uint32_t id) {
+  FlowInstruction join;
+  join.mnemonic = "nop.join";
+  join.opcode.op = v1::OP_MOVE;
+  join.opcode.has_result = false;
+  join.id = id;
+  return join;
+}
+
+}  // namespace heddle::tracegen
