@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 namespace heddle::tracegen {
 namespace {
 
-constexpr int kMostSteps = 64;  // from an address to its variable; code that is never run may go in circles
+constexpr unsigned kMostZeros = 32;  // of an address, from its lowest bit
+constexpr int kMostSteps = 64;       // from an address to its variable; code that is never run may go in circles
 
 // Whether the tag says that a member of a structure is accessed. What was copied as part of a whole structure has the
 // tag of its own type.
@@ -38,6 +42,36 @@ llvm::Align CertainAlignment(llvm::Value* pointer, const llvm::DataLayout& layou
   return llvm::Align();
 }
 
+// What an element's offset from its variable leaves of the variable's alignment, by the known zeros of its indices.
+llvm::Align OffsetAlignment(llvm::GEPOperator& element, const llvm::DataLayout& layout) {
+  const unsigned bits = layout.getIndexTypeSizeInBits(element.getType());
+  llvm::MapVector<llvm::Value*, llvm::APInt> variable;
+  llvm::APInt constant(bits, 0);
+  if (!element.collectOffset(layout, bits, variable, constant)) return llvm::Align();
+  unsigned zeros = std::min(constant.countr_zero(), kMostZeros);
+  for (const auto& [index, scale] : variable) {
+    zeros = std::min(zeros, scale.countr_zero() + llvm::computeKnownBits(index, layout).countMinTrailingZeros());
+  }
+  return llvm::Align(uint64_t{1} << zeros);
+}
+
+// The alignment of a place, through all casts between address spaces.
+llvm::Align PlaceAlignment(llvm::Value* pointer, const llvm::DataLayout& layout) {
+  llvm::Align kept(uint64_t{1} << kMostZeros);
+  llvm::Value* at = pointer;
+  for (int steps = 0; steps < kMostSteps; ++steps) {
+    if (auto* cast = llvm::dyn_cast<llvm::AddrSpaceCastOperator>(at)) {
+      at = cast->getPointerOperand();
+    } else if (auto* element = llvm::dyn_cast<llvm::GEPOperator>(at)) {
+      kept = std::min(kept, OffsetAlignment(*element, layout));
+      at = element->getPointerOperand();
+    } else {
+      return std::min(kept, llvm::getKnownAlignment(at, layout));
+    }
+  }
+  return llvm::Align();
+}
+
 }  // namespace
 
 void LowerMemberAlignment(llvm::Module& module) {
@@ -54,6 +88,21 @@ void LowerMemberAlignment(llvm::Module& module) {
                                          CertainAlignment(llvm::getLoadStorePointerOperand(&instruction), layout));
       if (llvm::getLoadStoreAlignment(&instruction) <= align) continue;
       load != nullptr ? load->setAlignment(align) : store->setAlignment(align);
+    }
+  }
+}
+
+void RaiseCopyAlignment(llvm::Module& module) {
+  const llvm::DataLayout& layout = module.getDataLayout();
+  for (llvm::Function& function : module) {
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      auto* copy = llvm::dyn_cast<llvm::MemIntrinsic>(&instruction);
+      if (copy == nullptr) continue;
+      copy->setDestAlignment(std::max(copy->getDestAlign().valueOrOne(), PlaceAlignment(copy->getRawDest(), layout)));
+      auto* transfer = llvm::dyn_cast<llvm::MemTransferInst>(copy);
+      if (transfer == nullptr) continue;
+      transfer->setSourceAlignment(
+          std::max(transfer->getSourceAlign().valueOrOne(), PlaceAlignment(transfer->getRawSource(), layout)));
     }
   }
 }

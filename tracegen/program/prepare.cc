@@ -363,6 +363,7 @@ absl::Status PrepareModule(llvm::Module& module) {
   llvm::PassBuilder().registerModuleAnalyses(analyses);
   llvm::GlobalDCEPass().run(module, analyses);
   LowerMemberAlignment(module);  // while functions still say that they are not optimised
+  RaiseCopyAlignment(module);
   for (llvm::Function& function : module) {
     // Such functions would be selected by another, simpler code generator.
     function.removeFnAttr(llvm::Attribute::OptimizeNone);

@@ -49,6 +49,27 @@ TEST(Opcode, MathFunctionsCostOperationsOfTheSpecialFunctionUnit) {
   EXPECT_FALSE(MathMicroOps("sinf").has_value());
 }
 
+// A vector in place of elements of a declared array: what is certain of its place counts, not the element's size.
+TEST(Instruction, CopiesIntoAnAlignedArrayAreWide) {
+  const auto stores = [](const std::string& alignment, const std::string& pad) {
+    return MustRead(
+               "__global__ void k(const unsigned short* from, int* to, int n) {\n"
+               "  __shared__ __align__(" +
+               alignment + ") unsigned short tile[64][32 + " + pad +
+               "];\n"
+               "  for (int i = threadIdx.x; i < n; i += 32) {\n"
+               "    *reinterpret_cast<int4*>(&tile[i / 4][i % 4 * 8]) = *reinterpret_cast<const int4*>(from + 8 * i);\n"
+               "  }\n"
+               "  __syncthreads();\n"
+               "  *to = tile[n][*to];\n"
+               "}\n")
+        .Starting("st.shared");
+  };
+  EXPECT_THAT(stores("16", "8"), SizeIs(2)) << "of 8 bytes";
+  EXPECT_THAT(stores("4", "8"), SizeIs(4)) << "the array is not aligned";
+  EXPECT_THAT(stores("16", "2"), SizeIs(4)) << "its rows are not";
+}
+
 TEST(Instruction, MemorySpacesComeFromPtx) {
   const Snippet snippet = MustRead(R"(__constant__ int table[16];
 __global__ void k(float4* v, int* a, int n) {
