@@ -14,6 +14,7 @@
 namespace heddle::tracegen {
 namespace {
 
+constexpr unsigned kSharedSpace = 3;
 constexpr unsigned kMostZeros = 32;  // of an address, from its lowest bit
 constexpr int kMostSteps = 64;       // from an address to its variable; code that is never run may go in circles
 
@@ -55,6 +56,15 @@ llvm::Align OffsetAlignment(llvm::GEPOperator& element, const llvm::DataLayout& 
   return llvm::Align(uint64_t{1} << zeros);
 }
 
+// The alignment of what an address begins with. Dynamic shared memory begins at a multiple of 16 (DynamicSharedStart),
+// whatever its array's elements are.
+llvm::Align BaseAlignment(llvm::Value* base, const llvm::DataLayout& layout) {
+  const llvm::Align known = llvm::getKnownAlignment(base, layout);
+  const auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(base);
+  if (variable == nullptr || variable->getAddressSpace() != kSharedSpace || !variable->isDeclaration()) return known;
+  return std::max(known, llvm::Align(16));
+}
+
 // The alignment of a place, through all casts between address spaces.
 llvm::Align PlaceAlignment(llvm::Value* pointer, const llvm::DataLayout& layout) {
   llvm::Align kept(uint64_t{1} << kMostZeros);
@@ -66,7 +76,7 @@ llvm::Align PlaceAlignment(llvm::Value* pointer, const llvm::DataLayout& layout)
       kept = std::min(kept, OffsetAlignment(*element, layout));
       at = element->getPointerOperand();
     } else {
-      return std::min(kept, llvm::getKnownAlignment(at, layout));
+      return std::min(kept, BaseAlignment(at, layout));
     }
   }
   return llvm::Align();

@@ -68,6 +68,16 @@ TEST(Instruction, CopiesIntoAnAlignedArrayAreWide) {
   EXPECT_THAT(stores("16", "8"), SizeIs(2)) << "of 8 bytes";
   EXPECT_THAT(stores("4", "8"), SizeIs(4)) << "the array is not aligned";
   EXPECT_THAT(stores("16", "2"), SizeIs(4)) << "its rows are not";
+  const Snippet dynamic = MustRead(
+      "extern __shared__ unsigned short tile[];\n"
+      "__global__ void k(const unsigned short* from, int* to, int n) {\n"
+      "  for (int i = threadIdx.x; i < n; i += 32) {\n"
+      "    *reinterpret_cast<int4*>(&tile[8 * i]) = *reinterpret_cast<const int4*>(from + 8 * i);\n"
+      "  }\n"
+      "  __syncthreads();\n"
+      "  *to = tile[*to];\n"
+      "}\n");
+  EXPECT_THAT(dynamic.Starting("st.shared"), SizeIs(2)) << "dynamic shared memory is aligned to 16";
 }
 
 TEST(Instruction, MemorySpacesComeFromPtx) {
