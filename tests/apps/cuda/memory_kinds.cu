@@ -197,6 +197,9 @@ static void Shared() {
   void* memory;
   cudaIpcMemHandle_t handle;
   CALL(cudaMalloc(&memory, 64));
+  int handle_types = -1;
+  CALL(cudaDeviceGetAttribute(&handle_types, cudaDevAttrMemoryPoolSupportedHandleTypes, 0));
+  EXPECT(handle_types == 0);
   EXPECT(cudaIpcGetMemHandle(&handle, memory) == cudaErrorNotSupported);
   EXPECT(cudaGetLastError() == cudaErrorNotSupported);
   CALL(cudaMemset(memory, 0, 64));

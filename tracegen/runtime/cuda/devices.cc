@@ -217,6 +217,8 @@ cudaError_t cudaDeviceGetAttribute(int* value, enum cudaDeviceAttr attribute, in
       *value = 1;
       return cudaSuccess;
     case cudaDevAttrCanFlushRemoteWrites:
+    case cudaDevAttrMemoryPoolSupportedHandleTypes:
+    case cudaDevAttrIpcEventSupport:
     case cudaDevAttrPageableMemoryAccessUsesHostPageTables:
     case cudaDevAttrDirectManagedMemAccessFromHost:
     case cudaDevAttrMaxPersistingL2CacheSize:
