@@ -3,22 +3,15 @@
 #include <algorithm>
 #include <bit>
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "replay/seams/lane_mask.h"
 
 namespace heddle::replay {
 
 RendezvousUnit::RendezvousUnit(const LaunchContext& context, const Formation& formation, ThreadCursors& cursors,
-                               MemoryPort& memory, SmRunState& run)
-    : context_(context),
-      formation_(formation),
-      cursors_(cursors),
-      memory_(memory),
-      run_(run),
-      warps_per_block_((context.threads_per_block + kMembers - 1) / kMembers) {
+                               MemoryPort& memory)
+    : context_(context), formation_(formation), cursors_(cursors), memory_(memory) {
   if (!context.has_matrices || context.force_regrouping) return;
-  members_.resize(static_cast<size_t>(context.capacity) * warps_per_block_);
+  members_.resize(static_cast<size_t>(context.capacity) * WarpsPerBlock());
   for (int block = 0; block < context.capacity; ++block) Forget(static_cast<BlockId>(block));
   threads_left_.resize(formation.table().state.size());
   ready_.resize(static_cast<size_t>(context.ports));
@@ -28,8 +21,8 @@ RendezvousUnit::RendezvousUnit(const LaunchContext& context, const Formation& fo
 
 void RendezvousUnit::Forget(BlockId block) {
   if (!used()) return;
-  for (uint32_t warp = 0; warp < warps_per_block_; ++warp) {
-    Members& members = members_[block * warps_per_block_ + warp];
+  for (uint32_t warp = 0; warp < WarpsPerBlock(); ++warp) {
+    Members& members = members_[block * WarpsPerBlock() + warp];
     members.live = std::min(kMembers, context_.threads_per_block - warp * kMembers);
     members.here.mask = 0;
   }
@@ -47,22 +40,17 @@ bool RendezvousUnit::IsWhole(SlotId slot) const {
   return whole;
 }
 
-void RendezvousUnit::Arrive(SlotId slot) {
+Position RendezvousUnit::Arrive(SlotId slot) {
   const Position at = formation_.table().position[slot];
   const Lanes& lanes = formation_.table().lanes[slot];
-  ++arrivals_;
+  Position elsewhere = Position::Exit();
+  ++surplus_;
   threads_left_[slot] = static_cast<uint8_t>(std::popcount(lanes.mask));
   ForEachLane(lanes.mask, [&](int lane) {
     const ThreadId thread = lanes.thread[lane];
     Members& members = members_[WarpOf(thread)];
     if (members.here.mask == 0) members.at = at;
-    if (members.at != at) {
-      run_.Fail(absl::FailedPreconditionError(
-          absl::StrCat("threads of one warp wait for one another at the matrix instructions at PC ",
-                       uint64_t{members.at.pc()} * 8, " and at PC ", uint64_t{at.pc()} * 8, ", in cycle ", run_.now,
-                       "; no device could run it so. --force-regrouping replays it all the same")));
-      return;
-    }
+    if (members.at != at) elsewhere = members.at;
     const uint32_t member = formation_.index_in_block(thread) % kMembers;
     members.here.mask |= LaneMask{1} << member;
     members.here.thread[member] = thread;
@@ -70,6 +58,7 @@ void RendezvousUnit::Arrive(SlotId slot) {
   });
   // Only now: a group knows the slot that came last.
   ForEachLane(lanes.mask, [&](int lane) { MakeReadyIfComplete(members_[WarpOf(lanes.thread[lane])]); });
+  return elsewhere;
 }
 
 void RendezvousUnit::Exit(ThreadId thread) {
@@ -82,7 +71,6 @@ void RendezvousUnit::MakeReadyIfComplete(Members& members) {
   const auto here = static_cast<uint32_t>(std::popcount(members.here.mask));
   if (here == 0 || here != members.live) return;
   ready_[formation_.table().port[members.last]].push_back({members.at, members.here, members.last});
-  ++ready_count_;
   members.here.mask = 0;
 }
 
@@ -100,8 +88,7 @@ RendezvousUnit::Group RendezvousUnit::Issue(int port, Cycle result) {
   place = Place();
   place.group = ready.front();
   ready.pop_front();
-  --ready_count_;
-  ++issued_;
+  --surplus_;
   if (context_.steps[place.group.at.pc()].kind == Step::kMemory) {
     queued_.push_back(number);
   } else {

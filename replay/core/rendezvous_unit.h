@@ -2,7 +2,7 @@
 #ifndef HEDDLE_REPLAY_CORE_RENDEZVOUS_UNIT_H_
 #define HEDDLE_REPLAY_CORE_RENDEZVOUS_UNIT_H_
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -12,7 +12,6 @@
 #include "replay/core/copy_engine.h"
 #include "replay/core/launch_context.h"
 #include "replay/core/memory_port.h"
-#include "replay/core/sm_run_state.h"
 #include "replay/memory/ports/memory_system.h"
 #include "replay/seams/types.h"
 #include "replay/trace/thread_cursors.h"
@@ -39,8 +38,7 @@ class RendezvousUnit {
     SlotId slot = kNoSlot;  // that came last
   };
 
-  RendezvousUnit(const LaunchContext& context, const Formation& formation, ThreadCursors& cursors, MemoryPort& memory,
-                 SmRunState& run);
+  RendezvousUnit(const LaunchContext& context, const Formation& formation, ThreadCursors& cursors, MemoryPort& memory);
 
   // Whether the launch has matrix instructions whose threads have to meet: else there is nothing to call the rest for.
   bool used() const { return !members_.empty(); }
@@ -48,8 +46,9 @@ class RendezvousUnit {
   // --- arrivals
   // Whether the slot holds all live members of a warp, in their home lanes, and nobody else.
   bool IsWhole(SlotId slot) const;
-  // The slot arrives at its instruction. The run fails if members of its threads are at another one.
-  void Arrive(SlotId slot);
+  // The slot arrives at its instruction. Returns where other members of one of its warps wait, if that is elsewhere: no
+  // device could go on. Exit() if all is well.
+  Position Arrive(SlotId slot);
   // A thread has exited: it is not waited for any more.
   void Exit(ThreadId thread);
   // Whether the instruction is done for all threads of a slot that has arrived.
@@ -58,8 +57,10 @@ class RendezvousUnit {
   void Forget(BlockId block);
 
   // --- groups that are to issue, in the order in which they became whole
-  bool any_ready() const { return ready_count_ != 0; }
-  bool AnyReady(int port) const { return ready_count_ != 0 && !ready_[static_cast<size_t>(port)].empty(); }
+  bool any_ready() const {
+    return std::any_of(ready_.begin(), ready_.end(), [](const auto& groups) { return !groups.empty(); });
+  }
+  bool AnyReady(int port) const { return used() && !ready_[static_cast<size_t>(port)].empty(); }
   // The port's next one; there must be one.
   const Group& Next(int port) const { return ready_[static_cast<size_t>(port)].front(); }
   // That group issues. Its result is there in cycle `result`, unless it is an access to memory: that waits for the
@@ -81,11 +82,9 @@ class RendezvousUnit {
   // is none.
   Cycle NextWake(Cycle now) const;
   // Whether a group is to issue, or has issued and is not done.
-  bool busy() const { return ready_count_ != 0 || places_.size() != free_.size(); }
-
-  // So far: slots that have arrived, and groups that have issued.
-  uint64_t arrivals() const { return arrivals_; }
-  uint64_t issued() const { return issued_; }
+  bool busy() const { return any_ready() || places_.size() != free_.size(); }
+  // Slots that have arrived so far, less groups that have issued.
+  int64_t surplus() const { return surplus_; }
 
  private:
   // The members of a warp, while they arrive.
@@ -103,9 +102,10 @@ class RendezvousUnit {
     Cycle last = 0;               // when the last of its lanes was done
   };
 
+  size_t WarpsPerBlock() const { return (context_.threads_per_block + kMembers - 1) / kMembers; }
   // In members_.
   size_t WarpOf(ThreadId thread) const {
-    return size_t{formation_.block_of(thread)} * warps_per_block_ + formation_.index_in_block(thread) / kMembers;
+    return formation_.block_of(thread) * WarpsPerBlock() + formation_.index_in_block(thread) / kMembers;
   }
   void MakeReadyIfComplete(Members& members);
   void EndIfDone(uint32_t number);
@@ -115,19 +115,15 @@ class RendezvousUnit {
   const Formation& formation_;
   ThreadCursors& cursors_;
   MemoryPort& memory_;
-  SmRunState& run_;
-  const uint32_t warps_per_block_;        // of 32 threads
   std::vector<Members> members_;          // by block and warp; empty if the unit is not used
   std::vector<uint8_t> threads_left_;     // by slot: of those that have arrived, whose group is not done
   std::vector<std::deque<Group>> ready_;  // by port
-  size_t ready_count_ = 0;
   std::deque<Place> places_;
   std::vector<uint32_t> free_;    // of the places
   std::deque<uint32_t> queued_;   // whose access waits for the memory stage
   std::vector<uint32_t> ending_;  // whose end is at a known time
   std::vector<SlotId> released_;
-  uint64_t arrivals_ = 0;
-  uint64_t issued_ = 0;
+  int64_t surplus_ = 0;
 };
 
 }  // namespace heddle::replay

@@ -39,9 +39,19 @@ SmParts::SmParts(const LaunchContext& launch_context, uint32_t sm, std::unique_p
       notifier(context, *policy, formation),
       cursors(context.launch, cache, context.max_threads, run.failed),
       async(context, formation, cursors, memory),
-      rendezvous(context, formation, cursors, memory, run),
+      rendezvous(context, formation, cursors, memory),
       control_flow(context, cursors, run.failed),
       issues(context, sm, issue_slots, formation, blocks, notifier, run) {}
+
+void SmParts::ArriveAtRendezvous(SlotId slot) {
+  const Position elsewhere = rendezvous.Arrive(slot);
+  notifier.DeferRendezvous(slot);
+  if (elsewhere.is_exit()) return;
+  run.Fail(absl::FailedPreconditionError(
+      absl::StrCat("threads of one warp wait for one another at the matrix instructions at PC ",
+                   uint64_t{elsewhere.pc()} * 8, " and at PC ", uint64_t{table().position[slot].pc()} * 8,
+                   ", in cycle ", run.now, "; no device could go on. --force-regrouping replays it all the same")));
+}
 
 void SmParts::IssueAsync(SlotId slot) {
   async.Issue(slot, run.now);

@@ -48,10 +48,14 @@ struct SmParts {
   }
   // Whether the slot, whose instruction `meets`, has to wait for other threads, or holds others than those of one warp.
   bool MustMeet(SlotId slot) const { return rendezvous.used() && !rendezvous.IsWhole(slot); }
-  // The slot, which is in flight, arrives at its matrix instruction. The policy is told after the selection.
-  void ArriveAtRendezvous(SlotId slot) {
-    rendezvous.Arrive(slot);
-    notifier.DeferRendezvous(slot);
+  // The slot, which is in flight, arrives at its matrix instruction. The policy is told after the selection. The run
+  // fails if threads of one warp wait for one another at two places.
+  void ArriveAtRendezvous(SlotId slot);
+  // The first group of the port issues; see RendezvousUnit::Issue. Returns a slot of its threads.
+  SlotId IssueGroup(int port, Cycle result) {
+    const RendezvousUnit::Group group = rendezvous.Issue(port, result);
+    issues.CountGroup(port, group.slot, group.at.pc(), group.lanes);
+    return group.slot;
   }
   // The lanes access memory.addresses() at `pc`: finds those in the shared memory of other blocks.
   void LocateShared(Pc pc, LaneMask lanes, const std::array<ThreadId, kMaxLanes>& threads) {

@@ -49,6 +49,9 @@ std::string NotKnown(const Instruction& instruction) {
     }
     return HasRecorded(instruction, Operand::UNIFORM) ? "values of uniform registers" : "";
   }
+  if (instruction.has_matrix() && instruction.members() != 0 && instruction.members() != ~uint32_t{0}) {
+    return "matrix instructions of some threads of a warp";
+  }
   if (HasRecorded(instruction, Operand::MEMBERS)) return "masks of lanes that registers hold";
   return HasRecorded(instruction, Operand::UNIFORM) ? "values of uniform registers" : "";
 }

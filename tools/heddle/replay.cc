@@ -72,8 +72,10 @@ class Replay final : public Command {
                     "Run everything so many times with a little noise on the memory's latencies, and mark differences\n"
                     "that it explains")
         ->check(WholeNumberFromTo(2, 1000));
-    command.add_flag("--force-regrouping", arguments_.force_regrouping,
-                     "Also policies that regroup threads of kernels that rely on warps in lockstep");
+    command.add_flag(
+        "--force-regrouping", arguments_.force_regrouping,
+        "Also policies that regroup threads of kernels that rely on warps in lockstep; matrix instructions "
+        "of parts of a warp");
     command
         .add_option("-o,--output", arguments_.output,
                     "File for the results, one line of JSON per run; - is standard output")

@@ -251,7 +251,7 @@ absl::Status IBufferCore::CheckDrained() const {
   }
   const FetchCounters f = fetch_counters();
   // Threads that had to meet took an instruction each time a slot of theirs arrived, and issued once.
-  const uint64_t issued = counters().warp_instructions - sm_.rendezvous.issued() + sm_.rendezvous.arrivals();
+  const uint64_t issued = counters().warp_instructions + static_cast<uint64_t>(sm_.rendezvous.surplus());
   if (buffered() && f.instructions != issued + f.dropped) {
     return absl::InternalError(absl::StrCat("SM ", sm_.number, ", cycle ", sm_.run.now, ": ", f.instructions,
                                             " instructions entered a buffer, ", issued, " issued and ", f.dropped,

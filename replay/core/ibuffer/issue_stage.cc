@@ -274,10 +274,8 @@ void IssueStage::IssueGroups(Cycle now) {
       const Cycle start = units_.Issue(how.unit, how.interval * groups, hw_warp, state_.setup.table.sources(how), now);
       result = start + how.before_last * groups + how.latency;
     }
-    const RendezvousUnit::Group group = sm_.rendezvous.Issue(port, result);
-    NoteIssue(port, group.slot, now);
+    NoteIssue(port, sm_.IssueGroup(port, result), now);
     state_.ports.issued_mask |= 1u << port;
-    sm_.issues.CountGroup(port, group.slot, group.at.pc(), group.lanes);
     if (memory) sm_.rendezvous.SubmitNext(now);
   }
 }

@@ -79,8 +79,7 @@ void SinglePipelineCore::RunCycle(Cycle now) {
     pipeline_->WriteBack(now);
     pipeline_->Advance(now);
   }
-  if (sm_.async.used()) RunAsync(now);
-  if (sm_.rendezvous.used()) RunRendezvous(now);
+  if (sm_.async.used() || sm_.rendezvous.used()) RunAsync(now);
   RunBarriersAndTimers(now);
   if (resident() > 0) {
     if (sm_.context.issue_cycles == 1 || now % static_cast<Cycle>(sm_.context.issue_cycles) == 0) Select(now);

@@ -96,10 +96,8 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
     if (pipeline_ != nullptr) fences_.Admit(first_hw_warp * warp_size, hw_warps * warp_size, sm_.blocks.admitted());
   }
   void Acknowledge(AccessId id);
-  // Asynchronous copies; warps that waited for them go on.
+  // Asynchronous copies, and matrix instructions of threads that had to meet; warps that waited for them go on.
   void RunAsync(Cycle now);
-  // Matrix instructions of threads that had to meet; their warps go on.
-  void RunRendezvous(Cycle now);
   // Whether the slot's instruction is a wait for copies or a transaction barrier that is not over.
   bool AsyncWaits(SlotId slot) const {
     const bool async = !in_flight_[slot].inserted && sm_.steps[table().position[slot].pc()].kind == Step::kAsync;
@@ -113,8 +111,6 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
   // Number of slots issued: 0 if the port's scheduler cycle was lost.
   int IssueOne(int port, Cycle now);
   int IssueSeveral(int port, Cycle now);
-  // Threads that have come together for a matrix instruction go before the warps of their port.
-  void IssueGroup(int port, Cycle now);
   // The results of these slots, which take the same time, come as one completion.
   void CloseIssue(std::span<const SlotId> slots, Cycle now);
   bool Enter(int port, SlotId slot, Cycle now);

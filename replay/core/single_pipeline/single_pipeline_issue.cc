@@ -20,8 +20,10 @@ void SinglePipelineCore::Select(Cycle now) {
   sm_.issues.counters().scheduler_cycles += sm_.context.ports;
   undecided_.clear();
   for (int port = 0; port < sm_.context.ports; ++port) {
+    // Threads that have met go before the warps of their port.
     if (sm_.rendezvous.AnyReady(port) && now >= port_free_[port]) {
-      IssueGroup(port, now);
+      HoldPort(port, now, 0);
+      sm_.IssueGroup(port, now + sm_.context.pipeline_depth);
       ++sm_.issues.counters().issued;
       continue;
     }
@@ -198,12 +200,6 @@ int SinglePipelineCore::IssueSeveral(int port, Cycle now) {
   const auto threads = static_cast<uint32_t>(sm_.context.warp_size - room);
   sm_.issues.Count(port, slots, threads, first_inserted || first_meets);
   return static_cast<int>(count);
-}
-
-void SinglePipelineCore::IssueGroup(int port, Cycle now) {
-  HoldPort(port, now, 0);
-  const RendezvousUnit::Group group = sm_.rendezvous.Issue(port, now + sm_.context.pipeline_depth);
-  sm_.issues.CountGroup(port, group.slot, group.at.pc(), group.lanes);
 }
 
 void SinglePipelineCore::CloseIssue(std::span<const SlotId> slots, Cycle now) {

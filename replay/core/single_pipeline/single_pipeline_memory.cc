@@ -44,7 +44,7 @@ void SinglePipelineCore::WriteBack(SlotId slot, LaneMask lanes) {
   }
 }
 
-// --- asynchronous copies
+// --- asynchronous copies, and threads that meet
 
 void SinglePipelineCore::RunAsync(Cycle now) {
   sm_.async.RunCycle(now);
@@ -54,11 +54,7 @@ void SinglePipelineCore::RunAsync(Cycle now) {
     if (sm_.blocks[block].exited) RetireBlock(block);
   }
   for (const SlotId slot : sm_.async.released()) WriteBack(slot, 0);
-}
-
-// --- threads that meet
-
-void SinglePipelineCore::RunRendezvous(Cycle now) {
+  if (!sm_.rendezvous.used()) return;
   sm_.rendezvous.RunCycle(now);
   for (const SlotId slot : sm_.rendezvous.released()) {
     sm_.run.last_progress = now;

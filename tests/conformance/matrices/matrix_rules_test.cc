@@ -85,7 +85,8 @@ std::unique_ptr<trace::TraceReader> MakeMatrixTrace(uint64_t seed) {
 
 machine::v1::Machine MachineFor(uint64_t seed, bool buffers, const trace::Program& program) {
   MachineNeeds needs;
-  needs.warp_size = seed % 4 == 0 ? 64 : 32;
+  constexpr uint32_t kWarpSizes[] = {64, 32, 48, 32};
+  needs.warp_size = kWarpSizes[seed % 4];
   needs.threads_per_block = kThreads;
   needs.registers_per_thread = 32;
   needs.instructions = program.instruction_count();
