@@ -222,6 +222,14 @@ TEST(Rendezvous, NarrowerWarpsAreRefused) {
   EXPECT_THAT(message, HasSubstr("the machine's warps have 4"));
 }
 
+TEST(Rendezvous, InstructionsOfSomeLanesAreRefused) {
+  KernelProgram program = Parted();
+  MakeProduct(*program.mutable_instruction(kJoin));
+  program.mutable_instruction(kJoin)->set_members(0xffff);
+  const std::string message(RunTrace(*MakeTrace(program, 1, Checkered(32)), Wide(RunOptions())).status.message());
+  EXPECT_THAT(message, HasSubstr("matrix instructions of some threads of a warp cannot be replayed yet"));
+}
+
 // A tile is 8 rows, whose addresses the first 8 threads hand in: 8 lanes of 16 bytes are a part of shared memory's
 // work. Those of the other threads do not count, whether the threads are together or have to meet.
 TEST(Tiles, OnlyAddressesOfRowsAreAccessed) {
