@@ -93,6 +93,19 @@ void MakeTiles(v1::Instruction& instruction, v1::Matrix::Role role, uint32_t til
   matrix.set_tiles(tiles);
 }
 
+void MakeFragment(v1::Instruction& instruction, v1::Matrix::Role role) {
+  const bool loads = role == v1::Matrix::LOAD;
+  Become(instruction, loads ? v1::OP_LOAD : v1::OP_STORE, loads ? "wmma.load.a.sync" : "wmma.store.d.sync");
+  instruction.set_space(v1::SPACE_GLOBAL);
+  instruction.set_access_bytes(loads ? 16 : 32);
+  v1::Matrix& matrix = *instruction.mutable_matrix();
+  matrix.set_role(role);
+  matrix.set_m(16);
+  matrix.set_n(16);
+  matrix.set_k(16);
+  matrix.set_a(loads ? v1::Matrix::F16 : v1::Matrix::F32);
+}
+
 v1::KernelProgram WithCollectives(v1::KernelProgram program) {
   uint32_t number = 0;
   for (v1::Instruction& instruction : *program.mutable_instruction()) {

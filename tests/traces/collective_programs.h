@@ -22,6 +22,8 @@ void MakeNamedBarrier(v1::Instruction& instruction, v1::BarrierRole role, uint32
 void MakeProduct(v1::Instruction& instruction);
 // ldmatrix or stmatrix of so many tiles of 8 by 8 elements of 16 bits: LOAD or STORE.
 void MakeTiles(v1::Instruction& instruction, v1::Matrix::Role role, uint32_t tiles);
+// wmma.load or wmma.store of 16 by 16 elements in global memory: of half precision, or the sums in single precision.
+void MakeFragment(v1::Instruction& instruction, v1::Matrix::Role role);
 
 // Copies, groups, barriers and products in the place of most loads, stores and other instructions of the program. The
 // result is right, whatever its threads do; it says nothing about whether they would ever come to an end on a device.

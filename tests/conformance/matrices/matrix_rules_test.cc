@@ -29,7 +29,7 @@ constexpr uint32_t kThreads = 80;  // of a block: the last warp is not full
 constexpr uint32_t kBlocks = 2;
 
 // Stages that end with a matrix instruction, or with a barrier. In each, the threads part: some loop, and few leave for
-// good. The only accesses are of tiles.
+// good. The only accesses are of matrices.
 trace::v1::KernelProgram MakeStages(uint64_t seed) {
   Random random(MixAll({seed, 77}));
   trace::testing::ProgramBuilder program("stages");
@@ -60,12 +60,18 @@ trace::v1::KernelProgram MakeStages(uint64_t seed) {
   v1::KernelProgram built = program.Build();
   for (v1::Instruction& instruction : *built.mutable_instruction()) {
     if (instruction.op() != v1::OP_TENSOR) continue;
-    switch (random.In(0, 3)) {
+    switch (random.In(0, 5)) {
       case 0:
         trace::testing::MakeTiles(instruction, v1::Matrix::LOAD, 1u << random.In(0, 2));
         break;
       case 1:
         trace::testing::MakeTiles(instruction, v1::Matrix::STORE, 1u << random.In(0, 2));
+        break;
+      case 2:
+        trace::testing::MakeFragment(instruction, v1::Matrix::LOAD);
+        break;
+      case 3:
+        trace::testing::MakeFragment(instruction, v1::Matrix::STORE);
         break;
       default:
         trace::testing::MakeProduct(instruction);
@@ -105,10 +111,10 @@ TEST(MatrixRules, HoldForEveryPairOfPolicies) {
   }
 }
 
-// What a launch has executed, as far as no policy may change it. `passes`: also what shared memory did for it, which
-// depends on the lanes that threads are in. Where an issue holds several PCs, lanes are places in the issue.
+// What a launch has executed, as far as no policy may change it. `lanes`: also bytes in transactions, and what shared
+// memory did, which depend on the lanes that threads are in. Where an issue holds several PCs, lanes are places in it.
 std::string Work(const v1::KernelProgram& program, const result::v1::LaunchResult& result,
-                 const std::vector<LoggedIssue>& issues, bool passes) {
+                 const std::vector<LoggedIssue>& issues, bool lanes) {
   std::map<uint32_t, uint64_t> products;  // issues by PC
   for (const LoggedIssue& issue : issues) {
     if (issue.lanes.empty() || !program.instruction(static_cast<int>(issue.lanes[0].pc)).has_matrix()) continue;
@@ -120,17 +126,21 @@ std::string Work(const v1::KernelProgram& program, const result::v1::LaunchResul
   std::string text = absl::StrCat(result.thread_instructions(), " thread-instructions;");
   for (const auto& [pc, count] : products) absl::StrAppend(&text, " pc ", pc * 8, ": ", count, " issues;");
   const auto& memory = result.memory_instructions();
-  absl::StrAppend(&text, " shared memory: ", memory.shared_accesses(), " accesses");
-  if (passes) absl::StrAppend(&text, ", ", memory.shared_parts(), " parts, ", memory.shared_passes(), " passes");
-  return text;
+  absl::StrAppend(&text, " ", memory.data_loads(), " loads, ", memory.data_stores(), " stores, ",
+                  memory.shared_accesses(), " accesses to shared memory");
+  if (!lanes) return text;
+  for (const result::v1::SizeCount& size : memory.transactions()) {
+    absl::StrAppend(&text, ", ", size.count(), " transactions of ", size.bytes(), " bytes");
+  }
+  return absl::StrCat(text, ", ", memory.shared_parts(), " parts, ", memory.shared_passes(), " passes");
 }
 
-// Thread-instructions, accesses and what shared memory does for them are the same under all divergence policies.
+// Thread-instructions, accesses, their bytes, and what shared memory does are the same under all divergence policies.
 TEST(MatrixRules, EveryDivergencePolicyDoesTheSameWork) {
   std::vector<AcceptedConfiguration> policies = DefaultConfigurations().accepted;
   for (const AcceptedConfiguration& varied : VariedConfigurations().accepted) policies.push_back(varied);
   std::erase_if(policies, [](const AcceptedConfiguration& one) { return one.configuration.scheduler.name != "lrr"; });
-  uint64_t accesses = 0;
+  uint64_t shared = 0, loads = 0, stores = 0;
   for (const uint64_t seed : Seeds(600'001, 10)) {
     const auto trace = MakeMatrixTrace(seed);
     const v1::KernelProgram& program = trace->launches()[0].program->proto();
@@ -156,16 +166,18 @@ TEST(MatrixRules, EveryDivergencePolicyDoesTheSameWork) {
         ASSERT_TRUE(outcome.ok()) << outcome.status();
         NoteChecked(plain[c]);
         const result::v1::LaunchResult& result = outcome->launch(0);
-        const std::string work = Work(program, result, log.Sorted(c), /*passes=*/!fitting[c].mixed_pcs);
+        const std::string work = Work(program, result, log.Sorted(c), /*lanes=*/!fitting[c].mixed_pcs);
         if (c == 0) first = work;
         EXPECT_TRUE(first.starts_with(work)) << work << "\nnot " << first;
         EXPECT_TRUE(fitting[c].mixed_pcs || work == first);
-        accesses += result.memory_instructions().shared_accesses();
+        shared += result.memory_instructions().shared_accesses();
+        loads += result.memory_instructions().data_loads();
+        stores += result.memory_instructions().data_stores();
       }
       if (HasFailure()) return;
     }
   }
-  EXPECT_NE(accesses, 0u);
+  EXPECT_TRUE(shared != 0 && loads != 0 && stores != 0) << "the programs show too little";
 }
 
 }  // namespace
