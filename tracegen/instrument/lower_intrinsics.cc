@@ -268,7 +268,7 @@ class Lowering {
   }
 
   // PTX mapa: the same place in the shared memory of the block with that rank. The low half of an address tells whether
-  // it is the block's own or one in the window of the cluster.
+  // it is the block's own or one in the window of the cluster. A block that is a cluster of its own has no such window.
   Value* MapShared(Value* pointer, Value* rank) {
     Value* low = builder_.CreateAnd(builder_.CreatePtrToInt(pointer, pass_.i64()), kNarrowAddressMask);
     Value* offset = builder_.CreateAnd(low, kSharedBytes - 1);
@@ -276,7 +276,10 @@ class Lowering {
     rank = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, rank, Number(kClusterBytes / kSharedBytes));
     Value* share = builder_.CreateMul(builder_.CreateZExt(rank, pass_.i64()), builder_.getInt64(kSharedBytes));
     Value* address = builder_.CreateAdd(builder_.CreateAdd(share, offset), builder_.getInt64(kClusterBase));
-    return builder_.CreateIntToPtr(address, call_->getType());
+    Value* blocks = Field32(offsetof(ThreadContext, cluster_nctarank));
+    Value* is_alone = builder_.CreateICmpULT(builder_.CreateOr(builder_.CreateSub(blocks, Number(1)), rank), Number(1));
+    Value* own = builder_.CreateAdd(offset, builder_.getInt64(kSharedBase));
+    return builder_.CreateIntToPtr(builder_.CreateSelect(is_alone, own, address), call_->getType());
   }
 
   // PTX getctarank: the rank of the block whose shared memory holds the address.

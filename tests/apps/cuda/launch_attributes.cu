@@ -63,6 +63,7 @@ int main() {
   CALL(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
   EXPECT(clusters == blocks * multiprocessors && clusters > 0);
   attributes[3].val.clusterDim = {2, 0, 0};
+  // On devices that have clusters of several blocks: compute capability 9.0.
   EXPECT(cudaOccupancyMaxActiveClusters(&clusters, Square, &config) == cudaErrorNotSupported);
   EXPECT(cudaLaunchKernelEx(&config, Square, data, n) == cudaErrorNotSupported);
   attributes[3].val.clusterDim = {1, 1, 1};

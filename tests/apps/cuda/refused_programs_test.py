@@ -128,14 +128,6 @@ class Refusals(unittest.TestCase):
         )
         self.assertEqual(said.count("conditional nodes"), 1)
 
-    def test_clusters(self):
-        said = self.refused_by_compiler(
-            "\n__global__ void __cluster_dims__(2, 1, 1) Kernel(int* out) {\n  *out = 1;\n}\n" + MAIN,
-            "x.cu:2:17: error: thread block clusters (__cluster_dims__) are not supported",
-            options=("-arch=sm_90",),
-        )
-        self.assertEqual(said.count("error:"), 1)
-
     def test_too_much_constant_memory(self):
         self.refused_by_compiler(
             '__constant__ int little[4];\n#include "tables.h"\n'

@@ -196,9 +196,15 @@ __global__ void k(int* out) {
   asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(n));
   asm volatile("mov.u32 %0, %%clusterid.x;" : "=r"(id));
   asm volatile("{ .reg .pred p; mov.pred p, %%is_explicit_cluster; selp.u32 %0, 1, 0, p; }" : "=r"(is));
-  out[blockIdx.x] = 100 * is + 10 * n + id;
+  // Its own memory is all that it can map.
+  __shared__ int cell;
+  unsigned here = (unsigned)__cvta_generic_to_shared(&cell), rank;
+  asm volatile("mapa.shared::cluster.u32 %0, %0, 0;" : "+r"(here));
+  asm volatile("st.shared::cluster.u32 [%0], %1;" :: "r"(here), "r"(1000) : "memory");
+  asm volatile("getctarank.shared::cluster.u32 %0, %1;" : "=r"(rank) : "r"(here));
+  out[blockIdx.x] = cell + 100 * is + 10 * n + id + rank;
 })",
-           Recipe(3, 1, {10, 11, 12}));
+           Recipe(3, 1, {1010, 1011, 1012}));
   EXPECT_FALSE(reader_->launches()[0].launch.has_cluster());
   EXPECT_EQ(reader_->header().window_size(), 4);
 }

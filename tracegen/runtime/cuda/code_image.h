@@ -79,7 +79,9 @@ class CodeImage {
 struct Kernel {
   CodeImage* image = nullptr;
   std::string name;                   // in the module
-  int max_dynamic_shared = 48 << 10;  // cudaFuncSetAttribute
+  int max_dynamic_shared = 48 << 10;  // cudaFuncSetAttribute; so are the next two
+  bool large_clusters = false;        // of more than 8 blocks
+  dim3 cluster = dim3(0, 0, 0);       // 0: not given
   CUmodule module = nullptr;          // null: of the program
   // Of launches before CUDA 4.
   dim3 block;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "tracegen/runtime/cuda/clusters.h"
 #include "tracegen/runtime/cuda/code_image.h"
 #include "tracegen/runtime/cuda/device_model.h"
 #include "tracegen/runtime/cuda/launch.h"
@@ -90,6 +91,13 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes* attributes, const v
       kernel->max_dynamic_shared -
       static_cast<int>(std::min<uint32_t>(info.static_shared_bytes, kernel->max_dynamic_shared));
   attributes->preferredShmemCarveout = cudaSharedmemCarveoutDefault;
+  attributes->clusterDimMustBeSet = info.cluster[0] != 0 ? 1 : 0;
+  const dim3 compiled(info.cluster[0], info.cluster[1], info.cluster[2]);
+  const dim3& cluster = info.cluster[0] != 0 ? compiled : kernel->cluster;
+  attributes->requiredClusterWidth = static_cast<int>(cluster.x);
+  attributes->requiredClusterHeight = static_cast<int>(cluster.y);
+  attributes->requiredClusterDepth = static_cast<int>(cluster.z);
+  attributes->nonPortableClusterSizeAllowed = kernel->large_clusters ? 1 : 0;
   return cudaSuccess;
 }
 
@@ -100,9 +108,7 @@ cudaError_t cudaFuncSetAttribute(const void* function, enum cudaFuncAttribute at
   if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) {
     return value >= -1 && value <= 100 ? cudaSuccess : Fail(cudaErrorInvalidValue);
   }
-  if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) {
-    return value == 0 || value == 1 ? cudaSuccess : Fail(cudaErrorInvalidValue);
-  }
+  if (heddle::cuda::SetClusterAttribute(attribute, value, kernel)) return cudaSuccess;
   if (attribute == cudaFuncAttributeClusterSchedulingPolicyPreference) {
     return value >= cudaClusterSchedulingPolicyDefault && value <= cudaClusterSchedulingPolicyLoadBalancing
                ? cudaSuccess
@@ -140,22 +146,6 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int block_size,
                                                                    size_t dynamic_shared_bytes, unsigned int) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, block_size, dynamic_shared_bytes);
-}
-
-// Each block is a cluster.
-cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function, const cudaLaunchConfig_t* config) {
-  if (clusters == nullptr || config == nullptr) return Fail(cudaErrorInvalidValue);
-  for (unsigned int i = 0; i < config->numAttrs && config->attrs != nullptr; ++i) {
-    if (config->attrs[i].id != cudaLaunchAttributeClusterDimension) continue;
-    const cudaError_t error = heddle::cuda::CheckCluster("cudaOccupancyMaxActiveClusters", config->attrs[i].val);
-    if (error != cudaSuccess) return error;
-  }
-  const dim3& block = config->blockDim;
-  int blocks = 0;
-  const cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-      &blocks, function, static_cast<int>(block.x * block.y * block.z), config->dynamicSmemBytes);
-  if (error == cudaSuccess) *clusters = blocks * heddle::cuda::ChosenDevice().multiprocessors;
-  return error;
 }
 
 }  // extern "C"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tracegen/runtime/client/stand_in.h"
+#include "tracegen/runtime/cuda/clusters.h"
 #include "tracegen/runtime/cuda/device_model.h"
 #include "tracegen/runtime/cuda/state.h"
 #include "tracegen/runtime/cuda/textures.h"
@@ -67,13 +68,14 @@ cudaError_t Perform(const char* call, const KernelWork& work, LaunchPlace place,
   }
   request.module = image.id();
   request.kernel = work.kernel->name;
-  const dim3 sizes[2] = {shape.grid, shape.block};
-  for (int i = 0; i < 2; ++i) {
-    uint32_t* to = i == 0 ? request.grid : request.block;
-    to[0] = sizes[i].x;
-    to[1] = sizes[i].y;
-    to[2] = sizes[i].z;
-  }
+  const auto set = [](uint32_t* to, const dim3& size) {
+    to[0] = size.x;
+    to[1] = size.y;
+    to[2] = size.z;
+  };
+  set(request.grid, shape.grid);
+  set(request.block, shape.block);
+  set(request.cluster, shape.cluster);
   request.dynamic_shared_bytes = static_cast<uint32_t>(shape.shared_bytes);
   request.stream = place.stream;
   request.dependencies = std::move(place.dependencies);
@@ -133,7 +135,7 @@ std::string TooLarge(const device::KernelInfo& kernel, uint64_t blocks, uint64_t
 }  // namespace
 
 cudaError_t PrepareLaunch(const char* call, KernelWork* work, const device::KernelInfo** info) {
-  const LaunchShape& shape = work->shape;
+  const LaunchShape& shape = work->shape;  // which may get clusters
   Kernel* kernel = work->kernel = CodeRegistry::Get().FindKernel(work->function);
   if (kernel == nullptr) {
     Explain(call, "this is no kernel that heddle-nvcc has compiled");
@@ -155,6 +157,7 @@ cudaError_t PrepareLaunch(const char* call, KernelWork* work, const device::Kern
                       std::to_string(kernel->max_dynamic_shared) + " are allowed; raise it with cudaFuncSetAttribute");
     return Fail(cudaErrorInvalidValue);
   }
+  if (cudaError_t error = ChooseCluster(call, *kernel, **info, &work->shape); error != cudaSuccess) return error;
   if (!work->cooperative) return cudaSuccess;
   device::KernelInfo described;
   if (cudaError_t error = Describe(call, *kernel->image, kernel->name, &described); error != cudaSuccess) return error;
@@ -166,13 +169,6 @@ cudaError_t PrepareLaunch(const char* call, KernelWork* work, const device::Kern
     return Fail(cudaErrorCooperativeLaunchTooLarge);
   }
   return cudaSuccess;
-}
-
-cudaError_t CheckCluster(const char* call, const cudaLaunchAttributeValue& value) {
-  const auto& size = value.clusterDim;
-  if (size.x <= 1 && size.y <= 1 && size.z <= 1) return cudaSuccess;
-  Explain(call, "clusters of blocks are not supported; launch without them");
-  return Fail(cudaErrorNotSupported);
 }
 
 cudaError_t SetParameters(const char* call, const device::KernelInfo& info, std::string parameters, KernelWork* work) {
@@ -220,7 +216,7 @@ cudaError_t ReadAttributes(const char* call, const cudaLaunchConfig_t& config, K
         work->priority = value.priority;
         break;
       case cudaLaunchAttributeClusterDimension:
-        if (cudaError_t error = CheckCluster(call, value); error != cudaSuccess) return error;
+        work->shape.cluster = AskedCluster(value);
         break;
       case cudaLaunchAttributeProgrammaticEvent:
         *event = value.programmaticEvent.event;

@@ -20,6 +20,7 @@ struct LaunchShape {
   dim3 block;
   size_t shared_bytes = 0;
   cudaStream_t stream = nullptr;
+  dim3 cluster = dim3(0, 0, 0);  // its blocks; 0: as the kernel was compiled
 };
 
 // Whether the launch has no threads, and how that is said.
@@ -58,9 +59,6 @@ cudaError_t PrepareLaunch(const char* call, KernelWork* work, const device::Kern
 // Gives the launch its parameters. More bytes than the kernel takes are the padding at the end of a structure; fewer
 // are refused.
 cudaError_t SetParameters(const char* call, const device::KernelInfo& info, std::string parameters, KernelWork* work);
-
-// Refuses a size of clusters other than one block.
-cudaError_t CheckCluster(const char* call, const cudaLaunchAttributeValue& value);
 
 // Runs a kernel of a loaded image to its end; what it prints goes to stdout. Or keeps it, in a stream that is captured.
 cudaError_t RunKernel(const char* call, KernelWork work);

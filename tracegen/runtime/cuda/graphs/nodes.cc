@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "tracegen/runtime/cuda/clusters.h"
 #include "tracegen/runtime/cuda/graphs/graph.h"
 #include "tracegen/runtime/cuda/graphs/parameters.h"
 #include "tracegen/runtime/cuda/state.h"
@@ -220,7 +221,13 @@ cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttr
   KernelWork* kernel = WorkOf<KernelWork>(node);
   if (kernel == nullptr || value == nullptr) return Fail(cudaErrorInvalidValue);
   if (attribute == cudaLaunchAttributeClusterDimension) {
-    return heddle::cuda::CheckCluster("cudaGraphKernelNodeSetAttribute", *value);
+    heddle::cuda::LaunchShape shape = kernel->shape;
+    shape.cluster = heddle::cuda::AskedCluster(*value);
+    const heddle::device::KernelInfo& info = *kernel->kernel->image->FindKernel(kernel->kernel->name);
+    const cudaError_t error =
+        heddle::cuda::ChooseCluster("cudaGraphKernelNodeSetAttribute", *kernel->kernel, info, &shape);
+    if (error == cudaSuccess) kernel->shape.cluster = shape.cluster;
+    return error;
   }
   if (attribute == cudaLaunchAttributePriority) kernel->priority = value->priority;
   if (attribute == cudaLaunchAttributeCooperative) kernel->cooperative = value->cooperative != 0;
@@ -235,7 +242,10 @@ cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttr
   *value = {};
   if (attribute == cudaLaunchAttributePriority) value->priority = kernel->priority;
   if (attribute == cudaLaunchAttributeCooperative) value->cooperative = kernel->cooperative ? 1 : 0;
-  if (attribute == cudaLaunchAttributeClusterDimension) value->clusterDim = {1, 1, 1};
+  if (attribute == cudaLaunchAttributeClusterDimension) {
+    const dim3& cluster = kernel->shape.cluster;
+    value->clusterDim = {std::max(1u, cluster.x), std::max(1u, cluster.y), std::max(1u, cluster.z)};
+  }
   return cudaSuccess;
 }
 
@@ -246,6 +256,7 @@ cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_
   if (target == nullptr || source == nullptr) return Fail(cudaErrorInvalidValue);
   target->priority = source->priority;
   target->cooperative = source->cooperative;
+  target->shape.cluster = source->shape.cluster;
   return cudaSuccess;
 }
 

@@ -182,6 +182,11 @@ inline __host__ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, T* fun
                                                            const cudaLaunchConfig_t* config) {
   return ::cudaOccupancyMaxActiveClusters(clusters, reinterpret_cast<const void*>(function), config);
 }
+template <class T>
+inline __host__ cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, T* function,
+                                                                 const cudaLaunchConfig_t* config) {
+  return ::cudaOccupancyMaxPotentialClusterSize(blocks, reinterpret_cast<const void*>(function), config);
+}
 // The block size with the most threads per multiprocessor (the largest such), and the smallest grid that fills the
 // device with such blocks.
 template <class Function, class BlockSizeToSharedBytes>

@@ -97,7 +97,7 @@ cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void**
                              cudaStream_t stream);
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                                         size_t shared_bytes, cudaStream_t stream);
-// Attributes that only say how launches may overlap change nothing; clusters of more than one block are refused.
+// Attributes that only say how launches may overlap change nothing.
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments);
 cudaError_t cudaConfigureCall(dim3 grid, dim3 block, size_t shared_bytes HEDDLE_DEFAULT(0),
                               cudaStream_t stream HEDDLE_DEFAULT(0));
@@ -128,6 +128,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int block_size,
                                                                    size_t dynamic_shared_bytes, unsigned int flags);
 cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function, const cudaLaunchConfig_t* config);
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* function, const cudaLaunchConfig_t* config);
 
 // Memory.
 cudaError_t cudaMalloc(void** pointer, size_t size);

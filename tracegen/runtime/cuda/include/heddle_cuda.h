@@ -33,9 +33,8 @@ constexpr __host__ __device__ __SIZE_TYPE__ heddle_alignment() {
 }
 #define alignas(...) __attribute__((aligned(heddle_alignment<__VA_ARGS__>())))
 
-// Clusters with a size are not supported; the message stands at the line of the kernel.
-#define __cluster_dims__(...) \
-  _Pragma("GCC error \"thread block clusters (__cluster_dims__) are not supported: each block is its own cluster\"")
+// Blocks of a cluster, one to three numbers: whoever reads the code finds them behind this name.
+#define __cluster_dims__(...) __attribute__((annotate("heddle.cluster", __VA_ARGS__)))
 
 #define __CUDACC__ 1
 

@@ -119,6 +119,7 @@
   X(cudaErrorGraphExecUpdateFailure, 910,                                                                           \
     "the graph update was not performed because it included changes which violated constraints specific to "        \
     "instantiated graph update")                                                                                    \
+  X(cudaErrorInvalidClusterSize, 912, "cluster misconfiguration")                                                   \
   X(cudaErrorUnknown, 999, "unknown error")
 
 #endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_ERRORS_H_

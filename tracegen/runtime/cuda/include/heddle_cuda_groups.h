@@ -245,7 +245,7 @@ HEDDLE_METHOD coalesced_group labeled_partition(const heddle_lane_operations<Gro
   return coalesced_group(__match_any_sync(group.lanes_, label));
 }
 
-// The cluster of a kernel that is launched without a cluster's size: the block.
+// The blocks of a cluster. Below compute capability 9.0, each block is one.
 class cluster_group : public thread_group {
  public:
   struct arrival_token {};
@@ -256,11 +256,20 @@ class cluster_group : public thread_group {
     return arrival_token();
   }
   static HEDDLE_METHOD void barrier_wait(arrival_token = arrival_token()) { __cluster_barrier_wait(); }
+  static HEDDLE_METHOD unsigned int query_shared_rank(const void* pointer) {
+    return __cluster_query_shared_rank(pointer);
+  }
+  template <typename T>
+  static HEDDLE_METHOD T* map_shared_rank(T* pointer, int rank) {
+    return static_cast<T*>(__cluster_map_shared_rank(pointer, static_cast<unsigned int>(rank)));
+  }
+  static HEDDLE_METHOD dim3 block_index() { return __clusterRelativeBlockIdx(); }
+  static HEDDLE_METHOD unsigned int block_rank() { return __clusterRelativeBlockRank(); }
+  static HEDDLE_METHOD dim3 dim_blocks() { return __clusterDim(); }
+  static HEDDLE_METHOD unsigned int num_blocks() { return __clusterSizeInBlocks(); }
 #else
   static HEDDLE_METHOD arrival_token barrier_arrive() { return arrival_token(); }
   static HEDDLE_METHOD void barrier_wait(arrival_token = arrival_token()) { __syncthreads(); }
-#endif
-  static HEDDLE_METHOD void sync() { barrier_wait(barrier_arrive()); }
   static HEDDLE_METHOD unsigned int query_shared_rank(const void*) { return 0; }
   template <typename T>
   static HEDDLE_METHOD T* map_shared_rank(T* pointer, int) {
@@ -268,13 +277,24 @@ class cluster_group : public thread_group {
   }
   static HEDDLE_METHOD dim3 block_index() { return dim3(0, 0, 0); }
   static HEDDLE_METHOD unsigned int block_rank() { return 0; }
-  static HEDDLE_METHOD dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
-  static HEDDLE_METHOD unsigned int thread_rank() { return heddle::ThreadOfBlock(); }
   static HEDDLE_METHOD dim3 dim_blocks() { return dim3(1, 1, 1); }
-  static HEDDLE_METHOD dim3 dim_threads() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
   static HEDDLE_METHOD unsigned int num_blocks() { return 1; }
-  static HEDDLE_METHOD unsigned int num_threads() { return heddle::ThreadsOfBlock(); }
-  static HEDDLE_METHOD unsigned int size() { return heddle::ThreadsOfBlock(); }
+#endif
+  static HEDDLE_METHOD void sync() { barrier_wait(barrier_arrive()); }
+  static HEDDLE_METHOD dim3 thread_index() {
+    const dim3 block = block_index();
+    return dim3(block.x * blockDim.x + threadIdx.x, block.y * blockDim.y + threadIdx.y,
+                block.z * blockDim.z + threadIdx.z);
+  }
+  static HEDDLE_METHOD unsigned int thread_rank() {
+    return block_rank() * heddle::ThreadsOfBlock() + heddle::ThreadOfBlock();
+  }
+  static HEDDLE_METHOD dim3 dim_threads() {
+    const dim3 blocks = dim_blocks();
+    return dim3(blocks.x * blockDim.x, blocks.y * blockDim.y, blocks.z * blockDim.z);
+  }
+  static HEDDLE_METHOD unsigned int num_threads() { return num_blocks() * heddle::ThreadsOfBlock(); }
+  static HEDDLE_METHOD unsigned int size() { return num_threads(); }
 };
 HEDDLE_DEVICE cluster_group this_cluster() { return cluster_group(); }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "tracegen/runtime/cuda/clusters.h"
 #include "tracegen/runtime/cuda/device_model.h"
 #include "tracegen/runtime/cuda/launch.h"
 #include "tracegen/runtime/cuda/loading/modules.h"
@@ -25,7 +26,7 @@ CUresult Look(const char* call, CUfunction handle, Kernel** kernel, device::Kern
   return Result(Describe(call, *(*kernel)->image, (*kernel)->name, info));
 }
 
-CUresult LaunchFunction(const char* call, Kernel* function, const LaunchShape& shape, std::string parameters) {
+CUresult LaunchFunction(const char* call, Kernel* function, LaunchShape shape, std::string parameters) {
   if (IsEmpty(shape)) {
     Explain(call, "kernel " + function->name + ": " + EmptyShape(shape));
     return CUDA_ERROR_INVALID_VALUE;
@@ -36,8 +37,10 @@ CUresult LaunchFunction(const char* call, Kernel* function, const LaunchShape& s
                       " are allowed; raise it with cuFuncSetAttribute");
     return CUDA_ERROR_INVALID_VALUE;
   }
+  const device::KernelInfo& info = *function->image->FindKernel(function->name);
+  if (cudaError_t error = ChooseCluster(call, *function, info, &shape); error != cudaSuccess) return Result(error);
   // More bytes than the kernel takes are the padding at the end of a structure.
-  const size_t wanted = function->image->FindKernel(function->name)->parameter_bytes;
+  const size_t wanted = info.parameter_bytes;
   if (parameters.size() < wanted) {
     Explain(call, "kernel " + function->name + " takes " + std::to_string(wanted) + " bytes of arguments, but " +
                       std::to_string(parameters.size()) + " are given; compare the arguments with its parameters");
@@ -114,6 +117,23 @@ CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfuncti
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
       *value = -1;
       return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+      *value = info.cluster[0] != 0 ? 1 : 0;
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH: {
+      const int dimension = attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH;
+      const unsigned int asked[3] = {kernel->cluster.x, kernel->cluster.y, kernel->cluster.z};
+      *value = static_cast<int>(info.cluster[0] != 0 ? info.cluster[dimension] : asked[dimension]);
+      return CUDA_SUCCESS;
+    }
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+      *value = kernel->large_clusters ? 1 : 0;
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+      *value = cudaClusterSchedulingPolicyDefault;
+      return CUDA_SUCCESS;
   }
   return CUDA_ERROR_INVALID_VALUE;
 }
@@ -124,6 +144,13 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
   if (kernel == nullptr) return function == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
   if (attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) {
     return value >= -1 && value <= 100 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  }
+  // The numbers are those of the runtime.
+  if (heddle::cuda::SetClusterAttribute(attribute, value, kernel)) return CUDA_SUCCESS;
+  if (attribute == CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE) {
+    return value >= cudaClusterSchedulingPolicyDefault && value <= cudaClusterSchedulingPolicyLoadBalancing
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_INVALID_VALUE;
   }
   if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 ||
       value > heddle::cuda::ChosenDevice().shared_per_block_on_request) {
