@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
+#include "replay/core/clusters/cluster_board.h"
 #include "replay/seams/lane_mask.h"
 
 namespace heddle::replay {
@@ -27,7 +29,7 @@ const CollectiveStep& AsyncUnit::StepOf(SlotId slot) const {
 
 // --- from issue
 
-void AsyncUnit::Issue(SlotId slot, Cycle now) {
+void AsyncUnit::Issue(SlotId slot, SharedLocator& locator, Cycle now) {
   const CollectiveStep& step = StepOf(slot);
   const Lanes& lanes = formation_.table().lanes[slot];
   TakeOperands(step, lanes, cursors_, values_);
@@ -42,7 +44,7 @@ void AsyncUnit::Issue(SlotId slot, Cycle now) {
     case Async::WAIT_ALL:
       break;
     default:
-      UseBarriers(slot, step, now);
+      UseBarriers(slot, step, ArriveAtOthers(slot, step, locator, now), now);
       break;
   }
 }
@@ -74,7 +76,30 @@ void AsyncUnit::BeginCopies(SlotId slot, const CollectiveStep& step, Cycle now) 
   }
 }
 
-void AsyncUnit::UseBarriers(SlotId slot, const CollectiveStep& step, Cycle now) {
+LaneMask AsyncUnit::ArriveAtOthers(SlotId slot, const CollectiveStep& step, SharedLocator& locator, Cycle now) {
+  const Lanes& lanes = formation_.table().lanes[slot];
+  const Pc pc = formation_.table().position[slot].pc();
+  if (!context_.steps[pc].cluster) [[likely]]
+    return lanes.mask;
+  const int counts = step.Find(trace::v1::Operand::COUNT);
+  LaneMask own = 0;
+  ForEachLane(lanes.mask, [&](int lane) {
+    const auto at = static_cast<size_t>(lane);
+    const auto place = locator.LocateOne(pc, lanes.thread[at], values_[0][at]);
+    if (!place.has_value()) {
+      own |= LaneMask{1} << lane;
+    } else if (step.role == Async::BARRIER_ARRIVE) {
+      const uint64_t count = counts < 0 ? 1 : values_[static_cast<size_t>(counts)][at];
+      context_.clusters->ArriveAt(place->block, place->rank, place->address, count, step.drops_arrivals, now);
+    } else {
+      locator.Fail(pc, lanes.thread[at], values_[0][at],
+                   "a transaction barrier of another block, where it may only arrive");
+    }
+  });
+  return own;
+}
+
+void AsyncUnit::UseBarriers(SlotId slot, const CollectiveStep& step, LaneMask mask, Cycle now) {
   const Lanes& lanes = formation_.table().lanes[slot];
   const int counts = step.Find(trace::v1::Operand::COUNT);
   if (step.role == Async::BARRIER_WAIT) {
@@ -83,7 +108,7 @@ void AsyncUnit::UseBarriers(SlotId slot, const CollectiveStep& step, Cycle now) 
     return;
   }
   changed_ = true;
-  ForEachLane(lanes.mask, [&](int lane) {
+  ForEachLane(mask, [&](int lane) {
     const ThreadId thread = lanes.thread[lane];
     const BlockId block = formation_.block_of(thread);
     const auto at = static_cast<size_t>(lane);
@@ -145,6 +170,15 @@ void AsyncUnit::EndCopy(const WarpCopy& copy, Cycle now) {
     thread.copies.End(copy.number);
     ArriveBehindCopies(thread, now);
   });
+  for (size_t i = static_cast<size_t>(context_.max_threads); i < threads_.size();) {
+    threads_[i].copies.End(copy.number);
+    ArriveBehindCopies(threads_[i], now);
+    if (threads_[i].arrivals.empty()) {
+      threads_.erase(threads_.begin() + static_cast<ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
   if (--copies_of_block_[copy.block] == 0) idle_blocks_.push_back(copy.block);
 }
 
@@ -180,11 +214,11 @@ Cycle AsyncUnit::NextWake(Cycle now) const {
   return std::min({engine_.NextWake(now), std::max(now + 1, barriers_.NextArrival()), waits_.NextRelease()});
 }
 
-void AsyncUnit::Admit(uint32_t first, uint32_t threads, Cycle now) {
+void AsyncUnit::Admit(uint32_t first, uint32_t threads) {
   if (!used()) return;
   for (uint32_t i = first; i < first + threads; ++i) {
-    threads_[i].copies.Clear();
-    ArriveBehindCopies(threads_[i], now);  // of the thread that was there
+    Thread gone = std::exchange(threads_[i], Thread());
+    if (!gone.arrivals.empty()) threads_.push_back(std::move(gone));
   }
 }
 

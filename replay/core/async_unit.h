@@ -12,6 +12,7 @@
 #include "replay/core/copy_progress.h"
 #include "replay/core/launch_context.h"
 #include "replay/core/memory_port.h"
+#include "replay/core/shared_locator.h"
 #include "replay/core/transaction_barriers.h"
 #include "replay/core/waiting_slots.h"
 #include "replay/memory/ports/memory_system.h"
@@ -31,8 +32,9 @@ class AsyncUnit {
   bool used() const { return !threads_.empty(); }
 
   // --- from issue
-  // The slot issues its instruction, which is asynchronous, in cycle `now`: takes its operands.
-  void Issue(SlotId slot, Cycle now);
+  // The slot issues its instruction, which is asynchronous, in cycle `now`: takes its operands. `locator`: for
+  // transaction barriers of other blocks.
+  void Issue(SlotId slot, SharedLocator& locator, Cycle now);
   // Whether the slot's instruction is a wait that is not over; the slot stays there.
   bool Waits(SlotId slot) const;
   void Wait(SlotId slot) { waits_.Add(slot); }
@@ -60,9 +62,13 @@ class AsyncUnit {
 
   // --- threads and blocks
   // Threads come to hardware threads that others have left.
-  void Admit(uint32_t first, uint32_t threads, Cycle now);
+  void Admit(uint32_t first, uint32_t threads);
   // Whether copies of the block are in flight, so that it cannot leave.
   bool Busy(BlockId block) const { return used() && copies_of_block_[block] != 0; }
+  // A thread of another block arrives at a transaction barrier of this one, in cycle `at`.
+  void ArriveFromCluster(BlockId block, uint64_t address, uint64_t count, bool drops, Cycle at) {
+    barriers_.ArriveAt(block, address, count, drops, at);
+  }
   // The block has left.
   void Forget(BlockId block) {
     if (used()) barriers_.Forget(block);
@@ -87,7 +93,10 @@ class AsyncUnit {
 
   const CollectiveStep& StepOf(SlotId slot) const;
   void BeginCopies(SlotId slot, const CollectiveStep& step, Cycle now);
-  void UseBarriers(SlotId slot, const CollectiveStep& step, Cycle now);
+  // Turns the first operand, addresses of transaction barriers, into those of the own block's window. Threads arrive at
+  // the barriers of other blocks here; the others are returned.
+  LaneMask ArriveAtOthers(SlotId slot, const CollectiveStep& step, SharedLocator& locator, Cycle now);
+  void UseBarriers(SlotId slot, const CollectiveStep& step, LaneMask lanes, Cycle now);
   bool BarrierPending(SlotId slot) const;
   void EndCopy(const WarpCopy& copy, Cycle now);
   void ArriveBehindCopies(Thread& thread, Cycle now);
@@ -96,7 +105,9 @@ class AsyncUnit {
   const Formation& formation_;
   ThreadCursors& cursors_;
   CopyEngine engine_;
-  std::vector<Thread> threads_;            // hardware threads; empty if the unit is not used
+  // Hardware threads; empty if the unit is not used. Behind them threads that have left before all copies were complete
+  // that they arrive with.
+  std::vector<Thread> threads_;
   std::vector<uint32_t> copies_of_block_;  // in flight
   uint64_t latest_ = 0;                    // number of the copy that began last
   TransactionBarriers barriers_;

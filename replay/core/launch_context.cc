@@ -97,6 +97,10 @@ LaunchContext::LaunchContext(const trace::LaunchView& view, const trace::v1::Fil
         step.kind = Step::kAsync;
         step.shared = instruction.operand_size() != 0;  // copies end there, and transaction barriers lie there
         step.waits = collectives.back().waits();
+        for (const trace::v1::Operand& operand : instruction.operand()) {
+          step.cluster |= operand.space() == trace::v1::SPACE_CLUSTER_SHARED ||
+                          (operand.space() == trace::v1::SPACE_GENERIC && has_cluster_window);
+        }
         has_async = true;
         break;
       case OpClass::OP_LOAD:

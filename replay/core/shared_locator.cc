@@ -41,7 +41,7 @@ std::optional<SharedLocator::RemotePlace> SharedLocator::LocateOne(Pc pc, Thread
     Fail(pc, thread, address, "shared memory of a block of its cluster that has not begun");
     return std::nullopt;
   }
-  return RemotePlace{place->rank, static_cast<uint32_t>(sm), in_own_window};
+  return RemotePlace{block, place->rank, static_cast<uint32_t>(sm), in_own_window};
 }
 
 void SharedLocator::Fail(Pc pc, ThreadId thread, uint64_t address, const char* why) {

@@ -30,16 +30,17 @@ class SharedLocator {
 
   // A place in the shared memory of another block.
   struct RemotePlace {
+    uint64_t block = 0;  // of the thread, in the order of dispatch
     uint32_t rank = 0;
     uint32_t sm = 0;
     uint64_t address = 0;  // in the block's own window
   };
   // The same for an address of one thread. nullopt: it is its own, or no shared memory.
   std::optional<RemotePlace> LocateOne(Pc pc, ThreadId thread, uint64_t& address);
-
- private:
+  // Ends the run: a thread accesses what it may not.
   void Fail(Pc pc, ThreadId thread, uint64_t address, const char* why);
 
+ private:
   const LaunchContext& context_;
   const Formation& formation_;
   const BlockTable& blocks_;

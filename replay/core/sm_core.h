@@ -187,6 +187,10 @@ class alignas(64) SmCore : public MemoryClient, protected ExitListener, private 
     sm_.barriers.OpenCluster(block, at);
     ClusterNews(at + 1);
   }
+  void ArriveFromCluster(BlockId block, uint64_t address, uint64_t count, bool drops, Cycle at) override {
+    sm_.async.ArriveFromCluster(block, address, count, drops, at);
+    ClusterNews(at);
+  }
 
   // The block comes to the SM.
   BlockId OpenBlock(const BlockArrival& arrival);

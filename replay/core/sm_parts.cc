@@ -54,7 +54,7 @@ void SmParts::ArriveAtRendezvous(SlotId slot) {
 }
 
 void SmParts::IssueAsync(SlotId slot) {
-  async.Issue(slot, run.now);
+  async.Issue(slot, locator, run.now);
   if (!async.overfull()) return;
   run.Fail(absl::ResourceExhaustedError(
       absl::StrCat("more asynchronous copies or transaction barriers are under way on SM ", number,

@@ -1,6 +1,7 @@
 #include "replay/core/transaction_barriers.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace heddle::replay {
 
@@ -13,13 +14,22 @@ void TransactionBarriers::Arrive(BlockId block, uint64_t address, uint64_t count
     Count(block, address, count, drops);
     return;
   }
-  const Cycle due = now + arrival_latency_;
-  const auto is_alike = [&](const Arrival& one) {
-    return one.due == due && one.block == block && one.address == address && one.count == count && one.drops == drops;
-  };
+  ArriveAt(block, address, count, drops, now + arrival_latency_);
+}
+
+void TransactionBarriers::ArriveAt(BlockId block, uint64_t address, uint64_t count, bool drops, Cycle due) {
+  const auto later = [](Cycle at, const Arrival& one) { return at < one.due; };
+  const auto behind = std::upper_bound(arrivals_.begin(), arrivals_.end(), due, later);
   // Mostly the threads of a warp arrive together.
-  if (arrivals_.empty() || !is_alike(arrivals_.back())) arrivals_.push_back({due, block, address, count, drops, 0});
-  ++arrivals_.back().times;
+  if (behind != arrivals_.begin()) {
+    Arrival& last = *std::prev(behind);
+    if (last.due == due && last.block == block && last.address == address && last.count == count &&
+        last.drops == drops) {
+      ++last.times;
+      return;
+    }
+  }
+  arrivals_.insert(behind, {due, block, address, count, drops, 1});
 }
 
 bool TransactionBarriers::CountArrivals(Cycle now) {

@@ -22,6 +22,8 @@ class TransactionBarriers {
   void Invalidate(BlockId block, uint64_t address) { barriers_.erase({block, address}); }
   // `count` threads arrive in cycle `now`; those that drop out are not expected in later phases.
   void Arrive(BlockId block, uint64_t address, uint64_t count, bool drops, Cycle now);
+  // Arrivals that count in cycle `due`, a later one.
+  void ArriveAt(BlockId block, uint64_t address, uint64_t count, bool drops, Cycle due);
   // Arrivals that are due in cycle `now` count. Returns whether there are any.
   bool CountArrivals(Cycle now);
   // When the next of the arrivals counts that do not yet; kNever if there are none.

@@ -44,7 +44,6 @@ std::string NotKnown(const Instruction& instruction) {
       return "asynchronous copies that do not end in shared memory";
     }
     for (const Operand& operand : instruction.operand()) {
-      if (operand.space() == trace::v1::SPACE_CLUSTER_SHARED) return "transaction barriers of a cluster's other blocks";
       if (!is_copy && operand.kind() == Operand::BYTES) return "bytes that a transaction barrier expects";
     }
     return HasRecorded(instruction, Operand::UNIFORM) ? "values of uniform registers" : "";

@@ -71,6 +71,7 @@ absl::Status LaunchSimulation::AddClusterResult(result::v1::LaunchResult& result
   out.set_blocks_per_cluster(context_.cluster_blocks);
   out.set_barrier_phases(board_->phases());
   out.set_barrier_wait_cycles(board_->wait_cycles());
+  out.set_remote_arrivals(board_->remote_arrivals());
   for (const auto& sm : sms_.made()) {
     out.set_remote_loads(out.remote_loads() + sm->remote_counts().loads);
     out.set_remote_stores(out.remote_stores() + sm->remote_counts().stores);

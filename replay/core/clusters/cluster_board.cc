@@ -78,4 +78,13 @@ uint32_t ClusterBoard::ArrivedBlocks(uint64_t block) const {
   return found == clusters_.end() ? 0 : found->second.arrived;
 }
 
+void ClusterBoard::ArriveAt(uint64_t block, uint32_t rank, uint64_t address, uint64_t count, bool drops, Cycle now) {
+  ++remote_arrivals_;
+  const Block& to = clusters_[ClusterOf(block)].blocks[rank];
+  if (to.left) return;  // nobody is there to wait for it
+  const Cycle at = now + network_cycles_;
+  to.member->ArriveFromCluster(to.id, address, count, drops, at);
+  waker_.WakeSmAt(to.sm, at);
+}
+
 }  // namespace heddle::replay

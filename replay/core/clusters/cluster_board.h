@@ -18,6 +18,8 @@ class ClusterMember {
   // The barrier of its cluster opens for a resident block in cycle `at`: the present one, if that is the SM that is
   // being run, or a later one.
   virtual void OpenClusterBarrier(BlockId block, Cycle at) = 0;
+  // A thread of another block arrives `count` times at a transaction barrier of a resident block, in a later cycle.
+  virtual void ArriveFromCluster(BlockId block, uint64_t address, uint64_t count, bool drops, Cycle at) = 0;
 };
 
 // Who runs the SMs.
@@ -56,11 +58,15 @@ class ClusterBoard {
   // Blocks of the cluster of `block` for which the present phase does not wait any more.
   uint32_t ArrivedBlocks(uint64_t block) const;
 
+  // A thread of `block` arrives at a transaction barrier of the block of that rank in its cluster.
+  void ArriveAt(uint64_t block, uint32_t rank, uint64_t address, uint64_t count, bool drops, Cycle now);
+
   // --- what was counted
   uint64_t clusters_ended() const { return clusters_ended_; }
   uint64_t phases() const { return phases_; }
   // Cycles from the arrival of a block until the barrier opens for it, over blocks and phases.
   uint64_t wait_cycles() const { return wait_cycles_; }
+  uint64_t remote_arrivals() const { return remote_arrivals_; }
 
  private:
   struct Block {
@@ -88,6 +94,7 @@ class ClusterBoard {
   uint64_t clusters_ended_ = 0;
   uint64_t phases_ = 0;
   uint64_t wait_cycles_ = 0;
+  uint64_t remote_arrivals_ = 0;
 };
 
 }  // namespace heddle::replay

@@ -203,7 +203,7 @@ void IBufferCore::FetchArrived(uint32_t fetcher) {
 void IBufferCore::WarpsAdmitted(uint32_t first_hw_warp, uint32_t hw_warps) {
   for (uint32_t hw_warp = first_hw_warp; hw_warp < first_hw_warp + hw_warps; ++hw_warp) LeaveHwWarp(hw_warp);
   const auto warp_size = static_cast<uint32_t>(sm_.context.warp_size);
-  sm_.async.Admit(first_hw_warp * warp_size, hw_warps * warp_size, sm_.run.now);
+  sm_.async.Admit(first_hw_warp * warp_size, hw_warps * warp_size);
   core_wake_ = 0;
   status_.TakeChanges();
 }

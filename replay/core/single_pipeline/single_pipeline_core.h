@@ -92,7 +92,7 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
   bool write_back_blocked() const override { return resolve_.waits(); }
   void WarpsAdmitted(uint32_t first_hw_warp, uint32_t hw_warps) override {
     const auto warp_size = static_cast<uint32_t>(sm_.context.warp_size);
-    sm_.async.Admit(first_hw_warp * warp_size, hw_warps * warp_size, sm_.run.now);
+    sm_.async.Admit(first_hw_warp * warp_size, hw_warps * warp_size);
     if (pipeline_ != nullptr) fences_.Admit(first_hw_warp * warp_size, hw_warps * warp_size, sm_.blocks.admitted());
   }
   void Acknowledge(AccessId id);

@@ -453,6 +453,56 @@ TEST(TransactionBarrier, WhoDropsOutIsNotExpectedInLaterPhases) {
             "0:0[0 1 2 3] 1:1[0 1 2 3] 2:2[0 1 2 3] 3:3[0 1 2 3] 4:4[0 1 2 3] 5:5[0 1 2 3]");
 }
 
+// Single warps of one thread, four rows: block 0 has three and is busy. The first warp of block 1 begins a copy that it
+// arrives with, and exits. What comes to its row is another thread: the arrival stays with the copy, and who waits for
+// it goes on when the copy, issued in the producer's third cycle, is complete 26 cycles later.
+TEST(TransactionBarrier, AnArrivalWaitsForItsCopyThoughItsThreadHasLeft) {
+  KernelProgram program = ProgramBuilder("rows")
+                              .Block("head")
+                              .Branch("rest", "busy")
+                              .Block("busy")
+                              .Alu(80)
+                              .Jump("end")
+                              .Block("rest")
+                              .Branch("consumer", "producer")
+                              .Block("consumer")
+                              .Alu(1)
+                              .Jump("end")
+                              .Block("producer")
+                              .Alu(3)
+                              .Block("end")
+                              .Exit()
+                              .Build();
+  constexpr int kConsumer = 82;
+  constexpr int kProducer = 83;
+  MakeTransactionBarrier(*program.mutable_instruction(kConsumer), Async::BARRIER_WAIT, 1);
+  MakeTransactionBarrier(*program.mutable_instruction(kProducer), Async::BARRIER_INIT, 1);
+  MakeCopy(*program.mutable_instruction(kProducer + 1));
+  MakeTransactionBarrier(*program.mutable_instruction(kProducer + 2), Async::BARRIER_COPIES);
+  program.mutable_instruction(kProducer + 2)->set_mnemonic("cp.async.mbarrier.arrive.noinc.shared.b64");
+  std::vector<ThreadTrace> threads(3, Thread({1}));
+  threads.push_back(Thread({0, 1}, {kShared, kGlobal, kShared + 64, kShared}));
+  threads.resize(6, Thread({0, 0}, {kShared}));
+  RunOptions options = Slow();
+  options.machine.mutable_core()->set_warp_size(1);
+  options.machine.mutable_core()->set_simd_width(1);
+  options.machine.mutable_core()->set_max_threads(4);
+  options.machine.mutable_core()->set_shared_memory_bytes(1 << 16);
+  options.dispatch = "warps";
+  const Outcome outcome = RunTrace(*MakeTrace(program, 2, threads), options);
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  Cycle copied = 0, waited = 0, went_on = 0;
+  for (const LoggedIssue& issue : outcome.log.issues()) {
+    const LoggedIssue::Member& member = issue.members[0];
+    if (member.pc == kProducer + 1) copied = issue.cycle;
+    if (member.block != 1 || member.thread != 1) continue;
+    if (member.pc == kConsumer) waited = issue.cycle;
+    if (member.pc == kProducer + 3) went_on = issue.cycle;
+  }
+  EXPECT_LT(waited, copied + 26) << "or nothing is shown";
+  EXPECT_GE(went_on, copied + 26);
+}
+
 // --- what is refused
 
 // Of m16n16k16, m16n8k16 is half: 32 cycles of 64 until the next product and the result.

@@ -16,13 +16,16 @@
 #include "replay/machine/machine.h"
 #include "tests/replay/core/engine_harness.h"
 #include "tests/replay/core/ibuffer_harness.h"
+#include "tests/traces/collective_programs.h"
 
 namespace heddle::replay {
 namespace {
 
 using testing::HasSubstr;
+using trace::testing::MakeTransactionBarrier;
 using trace::testing::ProgramBuilder;
 using trace::testing::ThreadTrace;
+using trace::v1::Async;
 using trace::v1::Instruction;
 using trace::v1::KernelProgram;
 
@@ -423,6 +426,54 @@ TEST(Clusters, UnderEveryPolicyAndDispatcher) {
       }
     }
   }
+}
+
+// --- transaction barriers of other blocks
+
+// 0 init, 1 and 2 the cluster's barrier, 3 branch, 4 wait for a phase, 5 arrival, 6 exit.
+KernelProgram WaitOrArrive() {
+  KernelProgram program = ProgramBuilder("phases")
+                              .Block("head")
+                              .Alu(3)
+                              .Branch("waits", "arrives")
+                              .Block("waits")
+                              .Alu(1)
+                              .Jump("end")
+                              .Block("arrives")
+                              .Alu(1)
+                              .Block("end")
+                              .Exit()
+                              .Build();
+  MakeTransactionBarrier(*program.mutable_instruction(0), Async::BARRIER_INIT, 4);
+  MakeClusterBarrier(*program.mutable_instruction(1), trace::v1::BARRIER_ARRIVE);
+  MakeClusterBarrier(*program.mutable_instruction(2), trace::v1::BARRIER_WAIT);
+  MakeTransactionBarrier(*program.mutable_instruction(4), Async::BARRIER_WAIT, 1);
+  MakeTransactionBarrier(*program.mutable_instruction(5), Async::BARRIER_ARRIVE, 1);
+  for (const int pc : {4, 5}) {
+    program.mutable_instruction(pc)->mutable_operand(0)->set_space(trace::v1::SPACE_CLUSTER_SHARED);
+  }
+  return program;
+}
+
+// The threads of block 1 arrive in 13, which block 0 knows of in 23.
+TEST(RemoteBarrier, ArrivalsCountAfterTheLatencyOfTheNetwork) {
+  std::vector<ThreadTrace> threads(4, Thread({0}, {kShared, InBlock(0, 0)}));
+  threads.resize(8, Thread({1}, {kShared, InBlock(0, 0)}));
+  const auto trace = MakeClusters(WaitOrArrive(), {2, 1}, {2, 1}, threads);
+  const Outcome outcome = RunTwice(*trace, Toys(2));
+  EXPECT_EQ(IssuesOf(outcome, 0), "0:0 1:1 2:2 12:3 13:4 23:6");
+  EXPECT_EQ(IssuesOf(outcome, 1), "0:0 1:1 2:2 12:3 13:5 14:6");
+  EXPECT_EQ(outcome.launch().clusters().remote_arrivals(), 4u);
+  const Outcome buffers = RunTwice(*trace, Buffers(2));
+  EXPECT_EQ(LastIssue(buffers, 0, 6), LastIssue(buffers, 1, 5) + 10 + 2) << "the exit is elsewhere: fetched, issued";
+}
+
+TEST(RemoteBarrier, NobodyWaitsAtThem) {
+  std::vector<ThreadTrace> threads(4, Thread({0}, {kShared, InBlock(1, 0)}));
+  threads.resize(8, Thread({1}, {kShared, InBlock(0, 0)}));
+  const auto trace = MakeClusters(WaitOrArrive(), {2, 1}, {2, 1}, threads);
+  EXPECT_THAT(std::string(RunTrace(*trace, Toys(2)).status.message()),
+              HasSubstr("a transaction barrier of another block, where it may only arrive"));
 }
 
 // --- what machines have room for
