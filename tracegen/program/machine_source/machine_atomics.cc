@@ -32,7 +32,7 @@ std::optional<Op::BinOp> OperationOf(const machine::Emission& e) {
   return std::nullopt;
 }
 
-Value* Operand(MachineStepContext& step, size_t k) { return IsWide(step.e) ? step.e.InWide(k, false) : step.e.In(k); }
+Value* OperandOf(MachineStepContext& step, size_t k) { return IsWide(step.e) ? step.e.InWide(k, false) : step.e.In(k); }
 
 }  // namespace
 
@@ -57,7 +57,7 @@ void LowerMachineAtomic(MachineStepContext& step, llvm::Instruction** access) {
     return;
   }
   if (e.Has("CAS")) {
-    Value* pair = b.CreateAtomicCmpXchg(pointer, Operand(step, 0), Operand(step, 1), align, kOrder, kOrder);
+    Value* pair = b.CreateAtomicCmpXchg(pointer, OperandOf(step, 0), OperandOf(step, 1), align, kOrder, kOrder);
     *access = llvm::cast<llvm::Instruction>(pair);
     e.Out(b.CreateExtractValue(pair, 0));
     return;
@@ -67,7 +67,7 @@ void LowerMachineAtomic(MachineStepContext& step, llvm::Instruction** access) {
     e.Fail("this atomic operation");
     return;
   }
-  Value* value = Operand(step, 0);
+  Value* value = OperandOf(step, 0);
   if (*operation == Op::FAdd) value = b.CreateBitCast(value, IsWide(e) ? b.getDoubleTy() : b.getFloatTy());
   Op* update = b.CreateAtomicRMW(*operation, pointer, value, align, kOrder);
   *access = update;
