@@ -428,6 +428,43 @@ TEST(Clusters, UnderEveryPolicyAndDispatcher) {
   }
 }
 
+// Random programs whose barriers are the cluster's, and whose accesses go to any of its blocks: every thread runs what
+// was recorded, whatever is regrouped, and cycles that are left out change nothing.
+TEST(Clusters, RandomPrograms) {
+  for (uint64_t seed = 1; seed <= 6; ++seed) {
+    KernelProgram program = trace::testing::RandomProgram(seed, {.depth = 2, .barriers = true, .calls = seed % 2 == 1});
+    for (Instruction& instruction : *program.mutable_instruction()) {
+      if (instruction.op() == trace::v1::OP_BARRIER) {
+        MakeClusterBarrier(instruction, trace::v1::BARRIER_SYNC);
+      } else if (instruction.space() == trace::v1::SPACE_GLOBAL) {
+        instruction.set_space(seed % 3 == 0 ? trace::v1::SPACE_GENERIC : trace::v1::SPACE_CLUSTER_SHARED);
+      }
+    }
+    const trace::Program checked = *trace::Program::Create(program);
+    std::vector<ThreadTrace> threads;
+    uint64_t instructions = 0;
+    for (uint64_t t = 0; t < 6 * 40; ++t) {
+      threads.push_back(trace::testing::RandomThread(checked, seed, t, {.most_instructions = 100}));
+      instructions += threads.back().thread_instructions;
+      for (uint64_t& address : threads.back().addresses) address = InBlock(address / 64 % 3, address % 16 * 16);
+    }
+    const auto trace = MakeClusters(program, {6, 1}, {3, 1}, threads);
+    for (const char* policy : {"pdom", "its", "dwf", "tbc", "dws"}) {
+      for (const bool buffers : {false, true}) {
+        SCOPED_TRACE(absl::StrCat(policy, buffers ? " with buffers, seed " : ", seed ", seed));
+        RunOptions options = OnHierarchy(buffers, 4);
+        options.divergence = policy;
+        const Outcome outcome = RunTwice(*trace, options);
+        ASSERT_TRUE(outcome.status.ok());
+        EXPECT_EQ(outcome.launch().thread_instructions(), instructions);
+        const result::v1::ClusterCounters& counted = outcome.launch().clusters();
+        EXPECT_GE(counted.requests(), counted.remote_loads() + counted.remote_stores() + counted.remote_atomics());
+        EXPECT_EQ(counted.requests() != 0, counted.remote_loads() + counted.remote_stores() != 0);
+      }
+    }
+  }
+}
+
 // --- transaction barriers of other blocks
 
 // 0 init, 1 and 2 the cluster's barrier, 3 branch, 4 wait for a phase, 5 arrival, 6 exit.
