@@ -6,12 +6,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "llvm/BinaryFormat/Dwarf.h"
-#include "llvm/IR/DIBuilder.h"
-#include "llvm/IR/Verifier.h"
-#include "llvm/Support/raw_ostream.h"
 #include "tracegen/program/codegen.h"
 #include "tracegen/program/linked_flow.h"
+#include "tracegen/program/lowered_module.h"
 #include "tracegen/program/machine_source/context.h"
 #include "tracegen/program/machine_source/function_lowering.h"
 #include "tracegen/program/machine_source/function_shapes.h"
@@ -53,7 +50,7 @@ class MachineLowering {
     HEDDLE_RETURN_IF_ERROR(DeclareVariables());
     HEDDLE_RETURN_IF_ERROR(DeclareFunctions());
     HEDDLE_RETURN_IF_ERROR(LowerFunctions());
-    HEDDLE_RETURN_IF_ERROR(Verify());
+    HEDDLE_RETURN_IF_ERROR(VerifyLowered(*canonical_.module, "machine code"));
     canonical_.lines = std::move(lines_.lines);
     canonical_.source_files = std::move(lines_.source_files);
     FindUniformBranches(canonical_, *target);
@@ -105,33 +102,18 @@ class MachineLowering {
 
   absl::Status LowerFunctions() {
     llvm::Module& module = *canonical_.module;
-    module.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
-    llvm::DIBuilder builder(module);
-    llvm::DIFile* file = builder.createFile("kernel", "");
-    builder.createCompileUnit(llvm::dwarf::DW_LANG_C_plus_plus, file, "heddle", true, "", 0, "",
-                              llvm::DICompileUnit::DebugDirectivesOnly);
-    llvm::DISubroutineType* type = builder.createSubroutineType(builder.getOrCreateTypeArray({}));
+    InstructionScopes scopes(module);
     for (uint32_t i = 0; i < in_->functions.size(); ++i) {
       const std::string& name = in_->function(i).name;
       HEDDLE_ASSIGN_OR_RETURN(MachineLayout layout, LayOutMachine(in_->program(), i, lines_));
       layout.flow.local_bytes = in_->function(i).is_kernel ? in_->SectionOf(i).stack_bytes : 0;
-      llvm::DISubprogram* scope =
-          builder.createFunction(file, name, name, file, 0, type, 0, llvm::DINode::FlagZero,
-                                 llvm::DISubprogram::SPFlagDefinition | llvm::DISubprogram::SPFlagOptimized);
-      in_->functions[i]->setSubprogram(scope);
+      llvm::DISubprogram* scope = scopes.Add(*in_->functions[i]);
       LinkedFlow& linked = flows_.functions[name];
       HEDDLE_RETURN_IF_ERROR(LowerMachineFunction(*in_, i, layout, scope, &linked.links));
       linked.flow = std::move(layout.flow);
     }
-    builder.finalize();
+    scopes.Finish();
     return absl::OkStatus();
-  }
-
-  absl::Status Verify() const {
-    std::string broken;
-    llvm::raw_string_ostream stream(broken);
-    if (!llvm::verifyModule(*canonical_.module, &stream)) return absl::OkStatus();
-    return absl::InternalError(absl::StrCat("IR of machine code is broken: ", broken.substr(0, broken.find('\n'))));
   }
 
   const ptx::Module& ptx_;

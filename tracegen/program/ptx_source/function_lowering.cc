@@ -13,6 +13,7 @@
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "tracegen/program/lowered_module.h"
 #include "tracegen/program/ptx_source/ptx_error.h"
 #include "tracegen/program/ptx_source/signature.h"
 #include "tracegen/program/ptx_source/statement.h"
@@ -153,23 +154,9 @@ class Lowering {
   // IR blocks for all nodes that control can come to.
   void MakeBlocks() {
     blocks_.assign(layout_.nodes.size(), nullptr);
-    std::vector<int> work = {0};
-    std::vector<bool> seen(blocks_.size(), false);
-    seen[0] = true;
-    while (!work.empty()) {
-      const FlowNode& node = layout_.flow.nodes[static_cast<size_t>(work.back())];
-      work.pop_back();
-      std::vector<int> to = node.targets;
-      to.push_back(node.next);
-      to.push_back(node.taken);
-      for (const int next : to) {
-        if (next == kNoNode || seen[static_cast<size_t>(next)]) continue;
-        seen[static_cast<size_t>(next)] = true;
-        work.push_back(next);
-      }
-    }
+    const std::vector<bool> reached = ReachedNodes(layout_.flow);
     for (size_t i = 0; i < blocks_.size(); ++i) {
-      if (!seen[i]) continue;
+      if (!reached[i]) continue;
       blocks_[i] = llvm::BasicBlock::Create(in_.module.getContext(), layout_.flow.nodes[i].name, function_);
     }
   }

@@ -6,13 +6,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "llvm/BinaryFormat/Dwarf.h"
-#include "llvm/IR/DIBuilder.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/Verifier.h"
-#include "llvm/Support/raw_ostream.h"
 #include "tracegen/program/codegen.h"
 #include "tracegen/program/linked_flow.h"
+#include "tracegen/program/lowered_module.h"
 #include "tracegen/program/prepare.h"
 #include "tracegen/program/ptx_source/function_lowering.h"
 #include "tracegen/program/ptx_source/kernel_declaration.h"
@@ -44,7 +41,7 @@ class ModuleLowering {
     HEDDLE_RETURN_IF_ERROR(DeclareFunctions());
     HEDDLE_RETURN_IF_ERROR(variables.Initialize(functions_));
     HEDDLE_RETURN_IF_ERROR(LowerFunctions(variables));
-    HEDDLE_RETURN_IF_ERROR(Verify());
+    HEDDLE_RETURN_IF_ERROR(VerifyLowered(*canonical_.module, "PTX"));
     canonical_.index.address_taken = AddressTakenFunctions(*canonical_.module);
     canonical_.index.indirect = FindIndirectCalls(*canonical_.module);
     canonical_.index.ptx_sha256 = ptx_sha256;
@@ -71,7 +68,7 @@ class ModuleLowering {
         b.CreateUnreachable();
       }
     }
-    HEDDLE_RETURN_IF_ERROR(Verify());
+    HEDDLE_RETURN_IF_ERROR(VerifyLowered(*canonical_.module, "PTX"));
     return std::move(canonical_);
   }
 
@@ -87,13 +84,6 @@ class ModuleLowering {
     canonical_.compiler = absl::StrCat("PTX ", canonical_.isa_version);
     canonical_.target = source_.Architecture();
     return absl::OkStatus();
-  }
-
-  absl::Status Verify() const {
-    std::string broken;
-    llvm::raw_string_ostream stream(broken);
-    if (!llvm::verifyModule(*canonical_.module, &stream)) return absl::OkStatus();
-    return absl::InternalError(absl::StrCat("IR of PTX is broken: ", broken.substr(0, broken.find('\n'))));
   }
 
   bool IsWanted(uint32_t function) const { return source_.functions[function].is_defined && wanted_[function]; }
@@ -123,12 +113,7 @@ class ModuleLowering {
 
   absl::Status LowerFunctions(const PtxVariables& variables) {
     llvm::Module& module = *canonical_.module;
-    module.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
-    llvm::DIBuilder builder(module);
-    llvm::DIFile* file = builder.createFile("kernel", "");
-    builder.createCompileUnit(llvm::dwarf::DW_LANG_C_plus_plus, file, "heddle", true, "", 0, "",
-                              llvm::DICompileUnit::DebugDirectivesOnly);
-    llvm::DISubroutineType* type = builder.createSubroutineType(builder.getOrCreateTypeArray({}));
+    InstructionScopes scopes(module);
     const ModuleContext context{source_, module, variables, functions_};
     for (uint32_t i = 0; i < source_.functions.size(); ++i) {
       if (!IsWanted(i)) continue;
@@ -137,15 +122,12 @@ class ModuleLowering {
       absl::StatusOr<Layout> laid_out = LayOut(source_, source, places_);
       if (!laid_out.ok()) return InPart(source_, source.part, laid_out.status());
       Layout layout = *std::move(laid_out);
-      llvm::DISubprogram* scope =
-          builder.createFunction(file, source.name, source.name, file, 0, type, 0, llvm::DINode::FlagZero,
-                                 llvm::DISubprogram::SPFlagDefinition | llvm::DISubprogram::SPFlagOptimized);
-      functions_[i]->setSubprogram(scope);
+      llvm::DISubprogram* scope = scopes.Add(*functions_[i]);
       LinkedFlow& linked = flows_.functions[source.name];
       HEDDLE_RETURN_IF_ERROR(InPart(source_, source.part, LowerFunction(context, i, layout, scope, &linked.links)));
       linked.flow = std::move(layout.flow);
     }
-    builder.finalize();
+    scopes.Finish();
     return absl::OkStatus();
   }
 
