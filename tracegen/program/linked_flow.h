@@ -2,6 +2,7 @@
 #ifndef HEDDLE_TRACEGEN_PROGRAM_LINKED_FLOW_H_
 #define HEDDLE_TRACEGEN_PROGRAM_LINKED_FLOW_H_
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -14,6 +15,8 @@ namespace heddle::tracegen {
 struct LinkedFlow {
   FlowFunction flow;
   FunctionLinks links;
+  // Registers per thread of a kernel with all that it calls, as its assembler counted them; 0 = to be estimated.
+  uint32_t registers = 0;
 };
 
 struct LinkedFlows {

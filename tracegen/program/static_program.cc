@@ -416,6 +416,8 @@ class ProgramBuilder {
     program.set_ptx_sha256(code_.ptx_sha256);
     // Of our own PTX the trace's header tells all this.
     if (module_.flows == nullptr) return;
+    const LinkedFlow& kernel = module_.flows->functions.at(unit_.function->getName().str());
+    if (kernel.registers != 0) program.set_register_count(kernel.registers);
     program.set_level(module_.flows->level);
     program.set_producer(module_.producer);
     program.set_isa_version(module_.isa_version);

@@ -45,25 +45,11 @@ void F2i(Emission& e) {
   OutInteger(e, whole, type[0] == 's');
 }
 
-// The part of a register that an instruction names: R4.B1, R4.H1.
-Value* PartIn(Emission& e, size_t k) {
-  const Operand* operand = e.Find('s', k);
-  if (operand == nullptr || operand->kind != Operand::Kind::kRegister || operand->use.part.empty()) return e.In(k);
-  const std::string& part = operand->use.part;
-  Operand whole = *operand;
-  whole.use.part.clear();
-  if (part.size() != 2 || (part[0] != 'B' && part[0] != 'H') || operand->use.sign != 0) {
-    return e.Fail("the part of a register");
-  }
-  const uint64_t place = static_cast<uint64_t>(part[1] - '0') * (part[0] == 'B' ? 8 : 16);
-  return e.b.CreateLShr(e.Bits(whole), place);
-}
-
 void I2f(Emission& e) {
   const bool is_double = e.Has("F64");
   const std::string type = IntegerType(e, "s32");
   const bool is_wide = type == "u64" || type == "s64";
-  Value* value = is_wide ? e.InWide(0, type[0] == 's') : PartIn(e, 0);
+  Value* value = is_wide ? e.InWide(0, type[0] == 's') : e.InPart(0);
   OutFloat(e, PtxOperation(e, absl::StrCat("cvt", PtxModifiers(e), is_double ? ".f64." : ".f32.", type), {value}));
 }
 
@@ -98,7 +84,7 @@ void Frnd(Emission& e) {
 // The first type is the result's, the second the operand's.
 void I2i(Emission& e) {
   const std::string to = absl::AsciiStrToLower(e.at.modifiers[0]), from = absl::AsciiStrToLower(e.at.modifiers[1]);
-  Value* value = PtxOperation(e, absl::StrCat("cvt", e.Has("SAT") ? ".sat" : "", ".", to, ".", from), {PartIn(e, 0)});
+  Value* value = PtxOperation(e, absl::StrCat("cvt", e.Has("SAT") ? ".sat" : "", ".", to, ".", from), {e.InPart(0)});
   OutInteger(e, value, to[0] == 's');
 }
 

@@ -23,10 +23,12 @@ constexpr OpcodeMeaning kRows[] = {
     {"STL", kLoad, Effect::kAccesses, nullptr, "stores to local memory", "st.local"},
     {"ATOM", kAtomic, Effect::kAccesses, nullptr, "an atomic operation on a generic address", "atom"},
     {"ATOMG", kAtomic, Effect::kAccesses, nullptr, "an atomic operation on global memory", "atom.global"},
-    {"ATOMS", "POPC 32 ADD MIN MAX INC DEC AND OR XOR EXCH CAS U32 S32 64 U64 S64", Effect::kAccesses, nullptr,
-     "an atomic operation on shared memory", "atom.shared, red.shared"},
+    {"ATOMS", "CAST SPIN POPC 32 ADD MIN MAX INC DEC AND OR XOR EXCH CAS U32 S32 64 U64 S64", Effect::kAccesses,
+     nullptr, "an atomic operation on shared memory", "atom.shared, red.shared"},
     {"RED", kAtomic, Effect::kAccesses, nullptr, "an atomic operation without a result", "red"},
     {"REDG", kAtomic, Effect::kAccesses, nullptr, "an atomic operation without a result", "red.global"},
+
+    {"QSPC", "E S L G", Effect::kAccesses, nullptr, "whether an address is one of a kind of memory", "isspacep"},
 
     {"BAR", "SYNC RED POPC AND OR DEFER_BLOCKING", Effect::kMeets, nullptr, "a barrier of the block", "barrier, bar"},
     {"B2R", "RESULT", Effect::kMeets, nullptr, "what a reduction at a barrier gave", "barrier.red"},

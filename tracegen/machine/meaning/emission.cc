@@ -82,6 +82,16 @@ Value* Emission::In(size_t k) {
   }
 }
 
+Value* Emission::InPart(size_t k) {
+  const Operand* operand = Find('s', k);
+  if (operand == nullptr || operand->kind != Kind::kRegister || operand->use.part.empty()) return In(k);
+  const std::string& part = operand->use.part;
+  const bool is_byte = part.size() == 2 && part[0] == 'B' && part[1] >= '0' && part[1] <= '3';
+  const bool is_half = part == "H0" || part == "H1";
+  if ((!is_byte && !is_half) || operand->use.sign != 0) return Fail("the part of a register");
+  return b.CreateLShr(state.Read(operand->use.reg), static_cast<uint64_t>(part[1] - '0') * (is_byte ? 8 : 16));
+}
+
 Value* Emission::InWide(size_t k, bool is_signed) {
   const Operand* operand = Find('s', k);
   if (operand == nullptr) return Fail("an operand that is left out", 64);

@@ -54,6 +54,9 @@ class Emission {
   char Sign(size_t k) const;
   // 32 bits that are read, as an integer: with its sign.
   llvm::Value* In(size_t k);
+  // The same, or a part of a register that the text names (R4.B1, R4.H1), in the lowest bits; what is above is left
+  // open.
+  llvm::Value* InPart(size_t k);
   // 64 bits from two registers, or two words of a constant bank; a number of 32 bits is extended.
   llvm::Value* InWide(size_t k, bool is_signed);
   // A predicate that is read, or the sign of a register (R4.SIGN), with its negation; `otherwise` if it is left out.

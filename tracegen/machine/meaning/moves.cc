@@ -60,7 +60,7 @@ void P2r(Emission& e) {
 
 void R2p(Emission& e) {
   const uint32_t mask = e.Number(0);
-  Value* word = e.In(0);
+  Value* word = e.InPart(0);
   for (uint8_t i = 0; i < kPredicates; ++i) {
     if ((mask >> i & 1) == 0) continue;
     Value* bit = e.b.CreateTrunc(e.b.CreateLShr(word, i), e.b.getInt1Ty());

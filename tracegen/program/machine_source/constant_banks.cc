@@ -135,9 +135,16 @@ Value* ConstantBanks::LiteralWord(const std::vector<uint8_t>& bytes, int64_t at)
 
 // The host may change variables, so they are read. What lies between them never changes.
 Value* ConstantBanks::VariableWord(int64_t at) {
-  if (at < 0) return nullptr;
+  const std::vector<machine::VariableSymbol>& variables = in_.source.cubin.constant_variables;
   const auto place = static_cast<uint64_t>(at);
-  for (const machine::VariableSymbol& symbol : in_.source.cubin.constant_variables) {
+  if (at < 0) {
+    // In front of the bank: what no thread comes to in a right program. Whoever does reads outside of all variables.
+    llvm::GlobalVariable* first = variables.empty() ? nullptr : Variable(variables.front().name);
+    return first == nullptr
+               ? nullptr
+               : b_.CreateLoad(b_.getInt32Ty(), b_.CreatePtrAdd(first, b_.getInt64(place - variables.front().offset)));
+  }
+  for (const machine::VariableSymbol& symbol : variables) {
     if (symbol.offset >= place + 4 || symbol.offset + symbol.bytes <= place) continue;
     llvm::GlobalVariable* variable = Variable(symbol.name);
     if (variable == nullptr || place < symbol.offset || place + 4 > symbol.offset + symbol.bytes) return nullptr;

@@ -111,6 +111,7 @@ class MachineLowering {
       LinkedFlow& linked = flows_.functions[name];
       HEDDLE_RETURN_IF_ERROR(LowerMachineFunction(*in_, i, layout, scope, &linked.links));
       linked.flow = std::move(layout.flow);
+      if (in_->function(i).is_kernel) linked.registers = in_->SectionOf(i).registers;
     }
     scopes.Finish();
     return absl::OkStatus();

@@ -1,6 +1,7 @@
 // Loads and stores of machine code.
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DerivedTypes.h"
 #include "tracegen/machine/forms/pattern.h"
@@ -146,6 +147,19 @@ void LoadConstant(MachineStepContext& step, llvm::Instruction** access) {
   Spread(step, element, load);
 }
 
+// Which memory an address is of. Nothing is accessed.
+void QuerySpace(MachineStepContext& step) {
+  llvm::IRBuilder<>& b = step.b;
+  const Operand* number = step.e.Find('d');
+  if (number != nullptr && !number->use.reg.is_constant) {
+    step.e.Fail("the number that this gives");
+    return;
+  }
+  const char* space = step.e.Has("S") ? "shared" : step.e.Has("L") ? "local" : "global";
+  Value* pointer = b.CreateIntToPtr(Sum(step, step.e.Find('m')->address, true), b.getPtrTy());
+  step.e.OutPredicate(0, step.e.Intrinsic(absl::StrCat("llvm.nvvm.isspacep.", space), {pointer}));
+}
+
 }  // namespace
 
 Value* MachinePointer(MachineStepContext& step) {
@@ -166,6 +180,10 @@ void LowerMachineAccess(MachineStepContext& step, llvm::Instruction** access) {
     LoadConstant(step, access);
     return;
   }
+  if (op == "QSPC") {
+    QuerySpace(step);
+    return;
+  }
   llvm::IRBuilder<>& b = step.b;
   const Operand* condition = step.e.Find('q');
   const Operand* done = step.e.Find('p');
@@ -175,7 +193,7 @@ void LowerMachineAccess(MachineStepContext& step, llvm::Instruction** access) {
     return;
   }
   const Element element = ElementOf(step.e.at);
-  const bool is_volatile = step.e.Has("STRONG") && (step.e.Has("SYS") || step.e.Has("GPU"));
+  const bool is_volatile = step.e.Has("STRONG") && step.e.Has("SYS");
   Value* pointer = MachinePointer(step);
   if (step.e.Find('d') != nullptr) {
     llvm::LoadInst* load = b.CreateAlignedLoad(TypeOf(step, element), pointer, AlignmentOf(element), is_volatile);

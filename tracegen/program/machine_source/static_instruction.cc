@@ -20,6 +20,12 @@ void ReadBarrier(const machine::Instruction& instruction, FlowInstruction* flow)
   }
 }
 
+// The assembler makes accesses that the whole system sees of volatile ones.
+bool IsVolatile(const machine::ProgramInstruction& instruction) {
+  return (instruction.op == v1::OP_LOAD || instruction.op == v1::OP_STORE) && instruction.text.Has("STRONG") &&
+         instruction.text.Has("SYS");
+}
+
 }  // namespace
 
 std::string FlowName(const machine::Register& reg) {
@@ -47,7 +53,7 @@ FlowInstruction StaticMachineInstruction(const machine::ProgramFunction& functio
   flow.opcode.space = instruction.space;
   flow.opcode.access_bytes = instruction.access_bytes;
   flow.opcode.micro_ops = instruction.op == v1::OP_SFU ? 1 : 0;
-  flow.opcode.is_volatile = instruction.text.Has("STRONG");
+  flow.opcode.is_volatile = IsVolatile(instruction);
   flow.id = id;
   flow.is_guarded = instruction.is_guarded && instruction.text.opcode() != "BRA";
   flow.cannot_return = instruction.text.opcode() == "BPT";

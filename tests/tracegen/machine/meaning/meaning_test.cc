@@ -220,6 +220,7 @@ TEST(MoveMeaning, PredicatesAsBits) {
   EXPECT_EQ(R0("P2R R0, PR, RZ, 0x7f", state), 0x45u);
   EXPECT_EQ(R0("P2R R0, PR, R1, 0x3", state), 0xffffff05u);
   EXPECT_EQ(Execute("R2P PR, R1, 0x7", state).written, (State{{"P0", 1}, {"P1", 0}, {"P2", 1}}));
+  EXPECT_EQ(Execute("R2P PR, R1.B1, 0x3", {{"R1", 0x200}}).written, (State{{"P0", 0}, {"P1", 1}}));
   EXPECT_EQ(R0("SEL R0, R1, RZ, !P0", state), 0u);
 }
 

@@ -52,11 +52,11 @@ class RandomMachineTest : public CaptureTest {
 };
 
 TEST_F(RandomMachineTest, IntegersEqualTheInterpreter) {
-  Try(RandomProgram::Form::kIntegers, FromEnvironment("HEDDLE_RANDOM_MACHINE", 20));
+  Try(RandomProgram::Form::kIntegers, FromEnvironment("HEDDLE_RANDOM_MACHINE", 8));
 }
 
 TEST_F(RandomMachineTest, AllNumbersEqualTheInterpreter) {
-  Try(RandomProgram::Form::kModule, FromEnvironment("HEDDLE_RANDOM_MACHINE", 20));
+  Try(RandomProgram::Form::kModule, FromEnvironment("HEDDLE_RANDOM_MACHINE", 8));
 }
 
 }  // namespace

@@ -1,0 +1,243 @@
+// Constructs of PTX as machine code of sm_80: each small kernel must leave the same memory from its PTX and from what
+// the user's assembler makes of it. Without a toolkit, or without nvdisasm, all of it is skipped by name.
+#include <functional>
+
+#include "tests/tracegen/execute/capture_fixture.h"
+#include "tracegen/machine/toolchain/toolchain.h"
+
+namespace heddle::tracegen {
+namespace {
+
+constexpr char kHeader[] = ".version 8.0\n.target sm_80\n.address_size 64\n";
+// Registers, and %d, the address of the thread's own words of `out`.
+constexpr char kBegin[] = R"(
+.visible .entry k(.param .u64 out) {
+  .reg .b32 %r<40>; .reg .b64 %d, %e<20>; .reg .pred %p<10>; .reg .b16 %h<4>;
+  mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mad.lo.u32 %r3, %r1, %r2, %r0;
+  ld.param.u64 %d, [out]; mad.wide.u32 %d, %r3, 16, %d;
+)";
+constexpr uint32_t kWords = 4, kThreads = 64;
+
+class MachineConstructsTest : public CaptureTest {
+ protected:
+  void SetUp() override {
+    if (const auto toolchain = machine::Toolchain::Find(); !toolchain.ok()) {
+      GTEST_SKIP() << toolchain.status().message();
+    }
+  }
+
+  // A recipe of `blocks` blocks, whose thread t leaves four words.
+  static std::string Recipe(const std::function<std::vector<double>(uint32_t)>& words, uint32_t blocks) {
+    std::vector<double> expected;
+    for (uint32_t t = 0; t < blocks * kThreads; ++t) {
+      std::vector<double> of_thread = words(t);
+      of_thread.resize(kWords, 0);
+      expected.insert(expected.end(), of_thread.begin(), of_thread.end());
+    }
+    return absl::StrCat("buffer { name: \"out\" type: U32 count: ", expected.size(), " fill { zeros {} } }\n",
+                        "launch { kernel: \"k\" grid { x: ", blocks, " } block { x: ", kThreads,
+                        " } argument { buffer: \"out\" } }\n", "check { buffer: \"out\" expected { ", Values(expected),
+                        " } }\n");
+  }
+
+  // Module scope, body, and what each thread leaves.
+  void Both(const std::string& variables, const std::string& body,
+            const std::function<std::vector<double>(uint32_t)>& words, uint32_t blocks = 1) {
+    const std::string ptx = absl::StrCat(kHeader, variables, kBegin, body, "  ret;\n}\n");
+    for (const bool machine_code : {false, true}) {
+      SCOPED_TRACE(machine_code ? "machine code" : "PTX");
+      options_.machine_code = machine_code;
+      Succeeds(ptx, Recipe(words, blocks), "ptx");
+    }
+  }
+};
+
+TEST_F(MachineConstructsTest, SpecialRegisters) {
+  Both(
+      "", R"(
+  mov.u32 %r4, %laneid; mov.u32 %r5, %lanemask_lt; mov.u32 %r6, %nctaid.x; mov.u32 %r7, %ntid.x;
+  st.global.v4.u32 [%d], {%r4, %r5, %r6, %r7};
+)",
+      [](uint32_t t) { return std::vector<double>{double(t % 32), double((1u << t % 32) - 1), 2, kThreads}; }, 2);
+}
+
+TEST_F(MachineConstructsTest, LocalMemoryByItsOwnAndByGenericAddresses) {
+  Both("", R"(
+  .local .align 16 .b8 array[64];
+  and.b32 %r4, %r0, 15; mul.wide.u32 %e0, %r4, 4; mov.u64 %e1, array; add.u64 %e2, %e1, %e0;
+  cvta.local.u64 %e3, %e1; add.u64 %e4, %e3, %e0;
+  st.local.v4.u32 [array], {%r2, %r2, %r2, %r2}; st.local.u32 [%e2], %r0; ld.u32 %r5, [%e4];
+  add.u32 %r6, %r0, 1; st.u32 [%e3+4], %r6; ld.local.u32 %r7, [array+4]; st.local.u8 [array+1], %r0;
+  st.local.u16 [array+2], %r4; ld.local.u32 %r8, [array]; and.b32 %r8, %r8, 0xffffff00; ld.local.s8 %r9, [array+1];
+  st.global.v4.u32 [%d], {%r5, %r7, %r8, %r9};
+)",
+       [](uint32_t t) {
+         return std::vector<double>{double(t), double(t + 1), double((t & 15) << 16 | t << 8), double(t)};
+       });
+}
+
+TEST_F(MachineConstructsTest, SharedMemoryByItsOwnAndByGenericAddresses) {
+  Both(".shared .align 4 .b8 one[256];\n.shared .align 4 .b8 two[256];\n", R"(
+  shl.b32 %r4, %r0, 2; mov.u32 %r5, one; add.u32 %r5, %r5, %r4; mov.u32 %r6, two; add.u32 %r6, %r6, %r4;
+  st.shared.u32 [%r5], %r0; add.u32 %r7, %r0, 1000; st.shared.u32 [%r6], %r7; bar.sync 0;
+  xor.b32 %r8, %r0, 63; mul.wide.u32 %e0, %r8, 4; mov.u64 %e1, one; cvta.shared.u64 %e1, %e1; add.u64 %e1, %e1, %e0;
+  mov.u64 %e2, two; cvta.shared.u64 %e2, %e2; add.u64 %e2, %e2, %e0; ld.u32 %r9, [%e1]; ld.u32 %r10, [%e2];
+  atom.shared.add.u32 %r11, [one], 0; bar.sync 0; atom.shared.max.s32 %r12, [one+4], %r0; bar.sync 0;
+  ld.shared.u32 %r13, [one+4]; st.global.v4.u32 [%d], {%r9, %r10, %r11, %r13};
+)",
+       [](uint32_t t) { return std::vector<double>{double(t ^ 63), double((t ^ 63) + 1000), 0, 63}; });
+}
+
+TEST_F(MachineConstructsTest, ConstantsAndTables) {
+  Both(
+      ".const .align 4 .u32 first[4] = {10, 11, 12, 13};\n.const .align 8 .u64 second[8] = {20, 21, 22, 23, 24, 25, "
+      "26, "
+      "27};\n.const .align 2 .u16 third[2] = {7, 65535};\n",
+      R"(
+  and.b32 %r4, %r0, 3; and.b32 %r5, %r0, 7; mul.wide.u32 %e0, %r4, 4; mul.wide.u32 %e1, %r5, 8;
+  mov.u64 %e2, first; add.u64 %e2, %e2, %e0; ld.const.u32 %r6, [%e2]; mov.u64 %e3, second; add.u64 %e3, %e3, %e1;
+  ld.const.u64 %e4, [%e3]; cvt.u32.u64 %r7, %e4; ld.const.u16 %h0, [third+2]; cvt.u32.u16 %r8, %h0;
+  ld.const.u32 %r9, [first+8]; st.global.v4.u32 [%d], {%r6, %r7, %r8, %r9};
+)",
+      [](uint32_t t) { return std::vector<double>{double(10 + t % 4), double(20 + t % 8), 65535, 12}; });
+}
+
+TEST_F(MachineConstructsTest, BranchesOverTables) {
+  Both("", R"(
+  and.b32 %r4, %r0, 3; mov.u32 %r5, 5;
+table: .branchtargets A, B, C, D;
+  brx.idx %r4, table;
+A: add.u32 %r5, %r5, %r0; bra E;
+B: mul.lo.u32 %r5, %r5, %r0; bra E;
+C: sub.u32 %r5, %r0, %r5; st.global.u32 [%d+4], %r5; bra E;
+D: xor.b32 %r5, %r5, %r0; st.global.u32 [%d+8], %r5;
+E: st.global.u32 [%d], %r5;
+)",
+       [](uint32_t t) {
+         const uint32_t got[] = {5 + t, 5 * t, t - 5, 5 ^ t};
+         return std::vector<double>{double(got[t % 4]), t % 4 == 2 ? double(t - 5) : 0, t % 4 == 3 ? double(5 ^ t) : 0};
+       });
+}
+
+TEST_F(MachineConstructsTest, AtomicOperationsOnGlobalMemory) {
+  Both(".global .align 8 .u64 wide;\n.global .align 4 .u32 words[8];\n", R"(
+  cvt.u64.u32 %e0, %r0; setp.ne.u32 %p0, %r0, 0; atom.global.max.u64 %e1, [wide], %e0;
+  atom.global.or.b32 %r4, [words], %r0; red.global.and.b32 [words+4], %r0; atom.global.inc.u32 %r5, [words+8], 9;
+  @%p0 atom.global.exch.b32 %r6, [words+12], %r0; red.global.add.u32 [words+16], 3; red.global.add.u32 [words+20], %r0;
+  bar.sync 0; ld.global.u64 %e2, [wide]; cvt.u32.u64 %r7, %e2; ld.global.u32 %r8, [words]; ld.global.u32 %r9, [words+8];
+  ld.global.u32 %r10, [words+16]; ld.global.u32 %r11, [words+20]; shl.b32 %r11, %r11, 16; add.u32 %r10, %r10, %r11;
+  st.global.v4.u32 [%d], {%r7, %r8, %r9, %r10};
+)",
+       [](uint32_t) { return std::vector<double>{63, 63, 4, 192 + double(2016 << 16)}; });
+}
+
+TEST_F(MachineConstructsTest, CompareAndSwapUntilItSucceeds) {
+  Both(".global .align 4 .u32 sum;\n", R"(
+  ld.global.u32 %r4, [sum];
+L: add.u32 %r5, %r4, %r0; atom.global.cas.b32 %r6, [sum], %r4, %r5; setp.ne.u32 %p0, %r6, %r4; mov.u32 %r4, %r6;
+  @%p0 bra L;
+  bar.sync 0; ld.global.u32 %r7, [sum]; st.global.u32 [%d], %r7;
+)",
+       [](uint32_t) { return std::vector<double>{2016}; });
+}
+
+TEST_F(MachineConstructsTest, AtomicOperationsThatTheAssemblerMakesLoopsOf) {
+  Both(".shared .align 8 .f32 sum;\n.shared .align 8 .u64 wide;\n.global .align 4 .f32 total;\n", R"(
+  .reg .f32 %f<4>; mov.f32 %f0, 0f3f800000; setp.ne.u32 %p0, %r0, 0; mov.u64 %e0, 3; mov.u64 %e5, 0;
+  @!%p0 st.shared.f32 [sum], 0f00000000; @!%p0 st.shared.u64 [wide], %e5; bar.sync 0;
+  atom.shared.add.f32 %f1, [sum], %f0; atom.shared.add.u64 %e1, [wide], %e0; red.global.add.f32 [total], %f0;
+  bar.sync 0; ld.shared.f32 %f2, [sum]; ld.shared.u64 %e2, [wide]; ld.global.f32 %f3, [total];
+  cvt.rzi.u32.f32 %r4, %f2; cvt.u32.u64 %r5, %e2; cvt.rzi.u32.f32 %r6, %f3;
+  st.global.v4.u32 [%d], {%r4, %r5, %r6, %r6};
+)",
+       [](uint32_t) { return std::vector<double>{64, 192, 64, 64}; });
+}
+
+TEST_F(MachineConstructsTest, KindsOfMemory) {
+  Both(".shared .align 4 .b8 array[64];\n", R"(
+  .local .align 4 .b8 mine[16]; mov.u64 %e0, array; cvta.shared.u64 %e0, %e0; mov.u64 %e1, mine;
+  cvta.local.u64 %e1, %e1; st.u32 [%e1], %r0; st.u32 [%e0], %r0; isspacep.shared %p0, %e0; isspacep.local %p1, %e1;
+  isspacep.shared %p2, %e1; isspacep.local %p3, %d; selp.u32 %r4, 1, 0, %p0; selp.u32 %r5, 1, 0, %p1;
+  selp.u32 %r6, 1, 0, %p2; selp.u32 %r7, 1, 0, %p3; st.global.v4.u32 [%d], {%r4, %r5, %r6, %r7};
+)",
+       [](uint32_t) { return std::vector<double>{1, 1, 0, 0}; });
+}
+
+TEST_F(MachineConstructsTest, ThreadsOfAWarpMeet) {
+  Both("", R"(
+  setp.gt.u32 %p0, %r0, 40; vote.sync.ballot.b32 %r4, %p0, 0xffffffff; vote.sync.all.pred %p1, %p0, 0xffffffff;
+  shfl.sync.down.b32 %r5|%p2, %r0, 4, 31, 0xffffffff; selp.u32 %r6, 1, 0, %p1; selp.u32 %r7, 2, 0, %p2;
+  add.u32 %r6, %r6, %r7; shr.u32 %r8, %r0, 3; match.any.sync.b32 %r9, %r8, 0xffffffff;
+  redux.sync.add.u32 %r10, %r0, 0xffffffff; add.u32 %r10, %r10, %r9;
+  st.global.v4.u32 [%d], {%r4, %r5, %r6, %r10};
+)",
+       [](uint32_t t) {
+         const uint32_t ballot = t < 32 ? 0 : ~0u << 9;
+         const bool in_range = t % 32 + 4 <= 31;
+         const uint32_t sum = t < 32 ? 496 : 496 + 32 * 32;
+         return std::vector<double>{double(ballot), double(in_range ? t + 4 : t), in_range ? 2.0 : 0.0,
+                                    double(sum + (0xffu << t % 32 / 8 * 8))};
+       });
+}
+
+TEST_F(MachineConstructsTest, PartsOfAWarpMeet) {
+  Both("", R"(
+  setp.lt.u32 %p0, %r0, 16; mov.u32 %r9, 0;
+  and.b32 %r1, %r0, 31; setp.lt.u32 %p1, %r1, 10; @%p1 bra A;
+  shfl.sync.bfly.b32 %r9, %r0, 1, 31, 0xfffffc00; vote.sync.ballot.b32 %r8, %p0, 0xfffffc00; bra E;
+A: add.u32 %r4, %r0, 100; shfl.sync.bfly.b32 %r9, %r4, 1, 31, 0x3ff; vote.sync.ballot.b32 %r8, %p0, 0x3ff;
+E: st.global.u32 [%d], %r9; st.global.u32 [%d+4], %r8;
+)",
+       [](uint32_t t) {
+         const bool low = t % 32 < 10;
+         const uint32_t ballot = t >= 32 ? 0 : low ? 0x3ff : 0xfc00;
+         return std::vector<double>{double(low ? (t ^ 1) + 100 : t ^ 1), double(ballot)};
+       });
+}
+
+TEST_F(MachineConstructsTest, BarriersThatReduce) {
+  Both("", R"(
+  setp.lt.u32 %p0, %r0, 20; bar.red.popc.u32 %r4, 0, %p0; bar.red.and.pred %p1, 0, %p0; bar.red.or.pred %p2, 0, %p0;
+  selp.u32 %r5, 1, 0, %p1; selp.u32 %r6, 1, 0, %p2; bar.sync 3, 64; st.global.v4.u32 [%d], {%r4, %r5, %r6, %r5};
+)",
+       [](uint32_t) { return std::vector<double>{20, 0, 1, 0}; });
+}
+
+TEST_F(MachineConstructsTest, ThreadsEndEarlyAndCallsNest) {
+  Both(R"(
+.func (.param .b32 r) inner(.param .b32 a, .param .b32 b) {
+  .reg .b32 %x<4>; ld.param.b32 %x0, [a]; ld.param.b32 %x1, [b]; mad.lo.u32 %x2, %x0, %x1, 7;
+  st.param.b32 [r], %x2; ret;
+}
+.func (.param .b32 r) outer(.param .b32 a) {
+  .reg .b32 %x<4>; .reg .pred %q; ld.param.b32 %x0, [a]; setp.eq.u32 %q, %x0, 9; @%q exit;
+  add.u32 %x1, %x0, 3;
+  { .param .b32 u; .param .b32 v; .param .b32 w; st.param.b32 [u], %x0; st.param.b32 [v], %x1;
+    call (w), inner, (u, v); ld.param.b32 %x2, [w]; }
+  add.u32 %x2, %x2, %x1; st.param.b32 [r], %x2; ret;
+}
+)",
+       R"(
+  setp.eq.u32 %p0, %r0, 7; @%p0 exit;
+  { .param .b32 u; .param .b32 w; st.param.b32 [u], %r0; call (w), outer, (u); ld.param.b32 %r4, [w]; }
+  st.global.u32 [%d], %r4;
+)",
+       [](uint32_t t) { return std::vector<double>{t == 7 || t == 9 ? 0.0 : double(t * (t + 3) + 7 + t + 3)}; });
+}
+
+TEST_F(MachineConstructsTest, WhatHasNoMeaningIsRefusedWithItsPlace) {
+  options_.machine_code = true;
+  const std::string begin = absl::StrCat(kHeader, kBegin);
+  Fails(
+      begin +
+          "  .reg .f32 %f<10>; mov.f32 %f0, 0f00000000;\n"
+          "  mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r0,%r1}, {%r2}, {%f0,%f0,%f0,%f0};\n"
+          "  st.global.f32 [%d], %f1; ret; }\n",
+      Recipe([](uint32_t) { return std::vector<double>{}; }, 1), {"kernel.ptx: k+0x", "HMMA"}, "ptx");
+  Fails("not PTX", Recipe([](uint32_t) { return std::vector<double>{}; }, 1), {"kernel.ptx: PTX line 1"}, "ptx");
+  Fails("__global__ void k(unsigned* out) {}", Recipe([](uint32_t) { return std::vector<double>{}; }, 1),
+        {"machine code is made of PTX only"}, "cu");
+}
+
+}  // namespace
+}  // namespace heddle::tracegen

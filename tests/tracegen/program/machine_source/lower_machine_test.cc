@@ -1,0 +1,150 @@
+// Machine code that tests write, lowered: what becomes of it, and what is refused. No toolkit is needed.
+#include "tracegen/program/machine_source/lower_machine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "llvm/Support/raw_ostream.h"
+#include "tracegen/machine/text/disassembly.h"
+#include "tracegen/ptx/syntax/parse.h"
+
+namespace heddle::tracegen {
+namespace {
+
+namespace v1 = ::heddle::trace::v1;
+using ::testing::HasSubstr;
+
+constexpr char kPtx[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n.const .align 4 .b8 first[8];\n.const .align 4 .b8 second[8];\n"
+    ".global .align 8 .u64 counter;\n.visible .entry walk(.param .u64 out, .param .u16 small, .param .u16 other)\n"
+    "{ ret; }\n";
+
+// A kernel "walk" of these instructions, for the PTX above.
+struct Code {
+  machine::Cubin cubin;
+  machine::Disassembly disassembly;
+
+  explicit Code(const std::vector<std::string>& lines) {
+    constexpr uint64_t kPlainControl = 0x7f1;
+    machine::CodeSection section;
+    section.function = "walk";
+    section.functions = {{"walk", 0, lines.size() * machine::kInstructionBytes, true}};
+    section.code.assign(lines.size(), machine::Encoding{0, kPlainControl << 41});
+    section.parameter_offset = 0x160;
+    section.parameter_bytes = 12;
+    section.static_shared_bytes = 64;
+    section.registers = 21;
+    cubin.sections.push_back(section);
+    cubin.constant_variables = {{"first", 0, 8}, {"second", 8, 8}};
+    cubin.constants[3].assign(16, 0);
+    cubin.constants[4].assign(8, 0);
+    cubin.constant_relocations[4] = {{0, 2, "counter", 0}};
+    machine::CodeText text{.function = "walk", .instructions = {}};
+    for (const std::string& line : lines) {
+      const absl::StatusOr<machine::Instruction> instruction = machine::ParseInstruction(line);
+      EXPECT_TRUE(instruction.ok()) << line << ": " << instruction.status();
+      if (instruction.ok()) text.instructions.push_back(*instruction);
+    }
+    disassembly.sections.push_back(text);
+  }
+
+  absl::StatusOr<CanonicalModule> Lower(const std::string& ptx = kPtx) const {
+    machine::MachineModule module;
+    module.cubin = cubin;
+    const absl::StatusOr<machine::MachineProgram> program = machine::BuildProgram(cubin, disassembly);
+    if (!program.ok()) return program.status();
+    module.program = *program;
+    const absl::StatusOr<ptx::Module> parsed = ptx::ParseModule(ptx);
+    if (!parsed.ok()) return parsed.status();
+    return LowerMachine(*parsed, module, "walk.ptx");
+  }
+
+  std::string Refusal(const std::string& ptx = kPtx) const {
+    const absl::StatusOr<CanonicalModule> lowered = Lower(ptx);
+    EXPECT_FALSE(lowered.ok());
+    return std::string(lowered.status().message());
+  }
+
+  std::string Ir() const {
+    const absl::StatusOr<CanonicalModule> lowered = Lower();
+    EXPECT_TRUE(lowered.ok()) << lowered.status();
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    if (lowered.ok()) lowered->module->print(stream, nullptr);
+    return text;
+  }
+};
+
+TEST(LowerMachine, TheStaticProgramIsTheCode) {
+  const Code code({"S2R R0, SR_TID.X", "ISETP.GE.AND P0, PT, R0, 0x20, PT", "MOV R2, c[0x0][0x160]",
+                   "MOV R3, c[0x0][0x164]", "@!P0 STG.E.64 [R2.64], R4", "@!P0 STG.E [R2.64+0x8], R0", "@P0 EXIT",
+                   "STS [R0.X4], RZ", "EXIT"});
+  const absl::StatusOr<CanonicalModule> lowered = code.Lower();
+  ASSERT_TRUE(lowered.ok()) << lowered.status();
+  const absl::StatusOr<KernelUnit> unit = ReadKernel(*lowered, "walk");
+  ASSERT_TRUE(unit.ok()) << unit.status();
+  const v1::KernelProgram& program = unit->program;
+  EXPECT_EQ(program.level(), v1::LEVEL_MACHINE);
+  EXPECT_EQ(program.target(), "sm_80");
+  EXPECT_EQ(program.static_shared_bytes(), 64u);
+  EXPECT_EQ(program.register_count(), 21u);
+  std::vector<std::string> texts;
+  for (const v1::Instruction& instruction : program.instruction()) texts.push_back(instruction.mnemonic());
+  // Two stores under one guard share a block; a decision behind a guard needs an instruction of its own.
+  EXPECT_THAT(texts, ::testing::UnorderedElementsAre("S2R", "ISETP.GE.AND", "MOV", "MOV", "STG.E.64", "STG.E",
+                                                     "nop.join", "EXIT", "STS", "EXIT"));
+  int decisions = 0;
+  for (const v1::BasicBlock& block : program.block()) decisions += block.terminator() == v1::BRANCH_CONDITIONAL;
+  EXPECT_EQ(decisions, 2);
+}
+
+TEST(LowerMachine, ConvergenceBarriersSayWhereToGoOn) {
+  const std::string ir = Code({"ISETP.GE.AND P0, PT, R0, RZ, PT", "@P0 BRA 0x40", "BSSY B0, 0x60", "BRA 0x50",
+                               "BSSY B0, 0x70", "BSYNC B0", "EXIT", "EXIT"})
+                             .Ir();
+  EXPECT_THAT(ir, HasSubstr("i32 96, label"));
+  EXPECT_THAT(ir, HasSubstr("i32 112, label"));
+}
+
+TEST(LowerMachine, ParametersShareWordsOfTheBank) {
+  const std::string ir =
+      Code({"MOV R0, c[0x0][0x168]", "MOV R2, c[0x4][0x0]", "MOV R3, c[0x4][0x4]", "STG.E [R2.64], R0", "EXIT"}).Ir();
+  EXPECT_THAT(ir, HasSubstr("i16 %small"));
+  EXPECT_THAT(ir, HasSubstr("i16 %other"));
+  EXPECT_THAT(ir, HasSubstr("@counter"));
+}
+
+TEST(LowerMachine, NumbersThatAreNoneComeFromTheEncoding) {
+  Code code({"FSEL R0, RZ, +QNAN, P0", "STS [RZ], R0", "EXIT"});
+  code.cubin.sections[0].code[0][0] = uint64_t{0x7fabcdef} << 32;
+  EXPECT_THAT(code.Ir(), HasSubstr("2141965807"));
+}
+
+TEST(LowerMachine, WhatIsNotKnownIsRefusedWithItsPlace) {
+  EXPECT_EQ(Code({"NOP", "HMMA.16816.F32 R4, R8, R12, R4", "EXIT"}).Refusal(),
+            "walk.ptx: walk+0x10: a machine instruction without a meaning yet: HMMA.16816.F32 R4, R8, R12, R4");
+  EXPECT_EQ(Code({"MOV R0, c[0x0][0x100]", "EXIT"}).Refusal(),
+            "walk.ptx: walk+0x0: cannot be executed yet: this place of a constant bank: MOV R0, c[0x0][0x100]");
+  EXPECT_THAT(Code({"MOV R0, c[0x1f][-0x4]", "EXIT"}).Refusal(), HasSubstr("this place of a constant bank"));
+  EXPECT_THAT(Code({"MOV R0, c[0x4][0x8]", "EXIT"}).Refusal(), HasSubstr("this place of a constant bank"));
+  EXPECT_THAT(Code({"LDC R0, c[0x5][R2]", "EXIT"}).Refusal(), HasSubstr("this place of a constant bank"));
+  EXPECT_THAT(Code({"S2R R0, SR_CgaCtaId", "EXIT"}).Refusal(), HasSubstr("this special register"));
+  EXPECT_THAT(Code({"BAR.SYNC R4", "EXIT"}).Refusal(), HasSubstr("in registers"));
+  EXPECT_THAT(Code({"ATOM.E.ADD.F32.FTZ.RN.STRONG.GPU P0, RZ, [R2.64], R0", "EXIT"}).Refusal(),
+              HasSubstr("predicate of its own"));
+}
+
+TEST(LowerMachine, OtherArchitecturesAndTextsAreRefused) {
+  Code other({"EXIT"});
+  other.cubin.architecture = other.disassembly.architecture = machine::Architecture::kSm90;
+  EXPECT_EQ(other.Refusal(), "walk.ptx: machine code of sm_90 cannot be executed yet: assemble for sm_80");
+  EXPECT_THAT(Code({"EXIT"}).Refusal(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry run() { ret; }\n"),
+              HasSubstr("no kernel 'walk'"));
+}
+
+}  // namespace
+}  // namespace heddle::tracegen
