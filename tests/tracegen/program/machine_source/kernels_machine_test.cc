@@ -45,7 +45,7 @@ TEST_F(KernelsMachineTest, OutputsAreRight) {
     std::cout << recipes[i].stem() << ": " << summary.status().message() << std::endl;
   }
   std::cout << right << " of " << tried << " kernels run, out of " << recipes.size() << "\n";
-  EXPECT_GT(right, tried / 2);
+  EXPECT_GE(right * 10, tried * 9);
 }
 
 }  // namespace
