@@ -158,6 +158,10 @@ TEST(MatrixRules, EveryDivergencePolicyDoesTheSameWork) {
       const trace::TraceReader* const traces[] = {trace.get()};
       const auto outcomes = ReplayEach(traces, plain, options);
       ASSERT_TRUE(outcomes.ok()) << outcomes.status();
+      options.observer = nullptr;
+      options.force_tick = true;  // without quick ways
+      const auto ticking = ReplayEach(traces, plain, options);
+      ASSERT_TRUE(ticking.ok()) << ticking.status();
       std::string first;
       for (size_t c = 0; c < plain.size(); ++c) {
         SCOPED_TRACE(absl::StrCat("seed ", seed, ", ", name, ", ", plain[c].divergence.name, ":",
@@ -166,6 +170,8 @@ TEST(MatrixRules, EveryDivergencePolicyDoesTheSameWork) {
         ASSERT_TRUE(outcome.ok()) << outcome.status();
         NoteChecked(plain[c]);
         const result::v1::LaunchResult& result = outcome->launch(0);
+        ASSERT_TRUE(ticking->front()[c].ok());
+        EXPECT_EQ(result.DebugString(), ticking->front()[c]->launch(0).DebugString());
         const std::string work = Work(program, result, log.Sorted(c), /*lanes=*/!fitting[c].mixed_pcs);
         if (c == 0) first = work;
         EXPECT_TRUE(first.starts_with(work)) << work << "\nnot " << first;
