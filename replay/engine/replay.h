@@ -47,7 +47,8 @@ struct ReplayOptions {
   // Called now and then, from one thread at a time, with thread-instructions done and in all; returning false stops
   // with a Cancelled status.
   std::function<bool(uint64_t done, uint64_t total)> progress;
-  // Regroup threads also where the recording relies on warps that run in lockstep (docs/how-to/capturing.md).
+  // Regroup threads also where the recording relies on warps that run in lockstep (docs/how-to/capturing.md). Threads
+  // do not meet for matrix instructions then: each warp issues them with the threads that it has.
   bool force_regrouping = false;
 };
 

@@ -102,7 +102,8 @@ class DivergencePolicy {
   // A timer of WarpEditor::StartTimer.
   virtual void Timer(uint64_t /*tag*/, WarpEditor& /*editor*/) {}
   // kBarriers: the slot's threads arrived at a barrier of their block / the barrier opened. The default lets the slot
-  // go on with the threads it has, straight to the next instruction.
+  // go on with the threads it has, straight to the next instruction. Also told, with a number that no barrier has,
+  // where threads wait for others of their static warp at a matrix instruction.
   virtual void BarrierArrived(SlotId /*slot*/, uint32_t /*barrier*/, WarpEditor& /*editor*/) {}
   // Returning true asks for a Resolve (reason kBarrier) of the slot instead of going on unchanged.
   virtual bool BarrierReleased(SlotId /*slot*/, uint32_t /*barrier*/, WarpEditor& /*editor*/) { return false; }

@@ -90,7 +90,7 @@ class IBufferCore final : public SmCore {
   void RunAsync(Cycle now);
   // Matrix instructions of threads that had to meet; their warps go on.
   void RunRendezvous(Cycle now);
-  // What the memory reports to others than write-back happens in cycle `at`.
+  // The memory reports something for cycle `at`.
   void WakeCoreAt(Cycle at);
   // Runs the memory in a cycle before core_wake_. Returns whether that was all: nothing has changed for the core, and
   // the cycle is as if it had not been run. Else the core goes on with what comes after the memory.

@@ -39,9 +39,9 @@ struct DecodedChunk {
   std::vector<PathView> paths;
   std::vector<uint32_t> path_of_thread;  // blocks.size() * threads_per_block elements
   std::vector<uint64_t> first_address;   // per thread, plus one: range in offsets32 or addresses64
-  // Addresses in program order, thread after thread. Normally 32-bit offsets from the base of the instruction that
-  // accesses; 64-bit addresses where some instruction of the chunk reaches over 4 GiB or more.
-  std::vector<uint64_t> base;  // by instruction; empty when addresses64 is used
+  // What columns hold, in program order, thread after thread. Normally 32-bit offsets from the base of the column;
+  // 64-bit values where those of some column of the chunk reach over 4 GiB or more.
+  std::vector<uint64_t> base;  // by Column::slot; empty when addresses64 is used
   std::vector<uint32_t> offsets32;
   std::vector<uint64_t> addresses64;
   uint64_t thread_instructions = 0;
@@ -51,8 +51,9 @@ struct DecodedChunk {
   std::vector<uint32_t> wide_storage;
   std::vector<uint32_t> call_stack_storage;
 
-  uint64_t address(uint64_t position, Pc pc) const {
-    return offsets32.empty() ? addresses64[position] : base[pc] + offsets32[position];
+  // Of the column with this Column::slot, which is the PC of an instruction that has no other.
+  uint64_t address(uint64_t position, Pc slot) const {
+    return offsets32.empty() ? addresses64[position] : base[slot] + offsets32[position];
   }
   uint64_t bytes() const;  // memory held, for cache limits
 };

@@ -37,7 +37,7 @@ struct Block {
   uint32_t function = 0;
   uint32_t loop_depth = 0;
   uint32_t first_access = 0;  // range of Program::accesses()
-  uint32_t access_count = 0;  // instructions of this block that have an address column
+  uint32_t access_count = 0;  // columns of this block's instructions
 };
 
 // An immutable program that satisfies every structural rule of the format: counts within limits, all references in
@@ -60,7 +60,8 @@ class Program {
   std::span<const Block> blocks() const { return blocks_; }
   const Block& block(uint32_t index) const { return blocks_[index]; }
   std::span<const uint32_t> targets() const { return targets_; }
-  // Instructions that have an address column (loads, stores, atomics, textures without FLAG_NO_ADDRESS), by block.
+  // The instruction of every column of recorded addresses and values, by block: once for each of its columns. Without
+  // operands these are loads, stores, atomics and textures without FLAG_NO_ADDRESS; else see CountColumns.
   std::span<const Pc> accesses() const { return accesses_; }
   std::span<const Pc> accesses_of(const Block& block) const {
     return std::span(accesses_).subspan(block.first_access, block.access_count);
