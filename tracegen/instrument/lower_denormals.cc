@@ -15,7 +15,7 @@ using llvm::Value;
 
 bool IsSingle(const Value* value) { return value->getType()->isFloatTy(); }
 
-Value* Flush(llvm::IRBuilder<>& builder, Value* value) {
+Value* FlushDenormal(llvm::IRBuilder<>& builder, Value* value) {
   if (auto* known = llvm::dyn_cast<llvm::ConstantFP>(value); known != nullptr && !known->getValueAPF().isDenormal()) {
     return value;
   }
@@ -80,13 +80,13 @@ void LowerDenormals(KernelPass& pass) {
       llvm::IRBuilder<> builder(instruction);
       for (unsigned i = 0; i < instruction->getNumOperands(); ++i) {
         if (!IsSingle(instruction->getOperand(i))) continue;
-        instruction->setOperand(i, Flush(builder, instruction->getOperand(i)));
+        instruction->setOperand(i, FlushDenormal(builder, instruction->getOperand(i)));
       }
       if (!IsSingle(instruction) || instruction->use_empty()) continue;
       builder.SetInsertPoint(instruction->getNextNode());
       llvm::SmallVector<llvm::Use*, 8> uses;
       for (llvm::Use& use : instruction->uses()) uses.push_back(&use);
-      Value* flushed = Flush(builder, instruction);
+      Value* flushed = FlushDenormal(builder, instruction);
       for (llvm::Use* use : uses) use->set(flushed);
     }
   }

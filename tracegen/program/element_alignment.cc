@@ -10,11 +10,11 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/Transforms/Utils/Local.h"
+#include "tracegen/program/address_space.h"
 
 namespace heddle::tracegen {
 namespace {
 
-constexpr unsigned kSharedSpace = 3;
 constexpr unsigned kMostZeros = 32;  // of an address, from its lowest bit
 constexpr int kMostSteps = 64;       // from an address to its variable; code that is never run may go in circles
 

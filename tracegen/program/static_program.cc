@@ -14,6 +14,7 @@
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
+#include "tracegen/program/address_space.h"
 #include "tracegen/program/analysis.h"
 #include "tracegen/program/control_flow.h"
 #include "tracegen/program/flow.h"
@@ -27,8 +28,6 @@ namespace heddle::tracegen {
 namespace {
 
 namespace v1 = ::heddle::trace::v1;
-
-constexpr unsigned kSharedSpace = 3;
 
 // A function on its way into a program.
 struct ProgramFunction {

@@ -24,7 +24,7 @@ namespace heddle::tracegen {
 namespace {
 
 using Constraint = llvm::InlineAsm::ConstraintInfo;
-using Kind = ptx::Operand::Kind;
+using OperandKind = ptx::Operand::Kind;
 
 // The type of a register that a constraint asks for; empty if PTX has none for it.
 std::string_view TypeOfConstraint(std::string_view code) {
@@ -132,27 +132,27 @@ class ArgumentBinder {
   }
 
   void FoldConstant(ptx::Operand& operand) const {
-    if (operand.kind != Kind::kArgument || operand.index >= arguments_.size()) return;
+    if (operand.kind != OperandKind::kArgument || operand.index >= arguments_.size()) return;
     const std::optional<uint64_t> constant = arguments_[operand.index].constant;
     if (!constant) return;
-    operand.kind = Kind::kInteger;
+    operand.kind = OperandKind::kInteger;
     operand.bits = *constant & 0xffff'ffff;
     operand.index = 0;
   }
 
   absl::Status Replace(ptx::Operand& operand, uint32_t line) {
     for (ptx::Operand& element : operand.elements) HEDDLE_RETURN_IF_ERROR(Replace(element, line));
-    if (operand.kind != Kind::kArgument) return absl::OkStatus();
+    if (operand.kind != OperandKind::kArgument) return absl::OkStatus();
     if (operand.index >= arguments_.size()) {
       return absl::InvalidArgumentError(
           absl::StrCat("PTX line ", line, ": an argument that the statement does not have: %", operand.index));
     }
     const Argument& argument = arguments_[operand.index];
     if (argument.number) {
-      operand.kind = Kind::kRegister;
+      operand.kind = OperandKind::kRegister;
       operand.index = *argument.number;
     } else {
-      operand.kind = Kind::kInteger;
+      operand.kind = OperandKind::kInteger;
       operand.bits = *argument.constant;
       operand.index = 0;
     }
@@ -164,7 +164,8 @@ class ArgumentBinder {
     const std::string text = ptx::Print(module_, function_, instruction);
     if (instruction.guard) {
       const ptx::Operand& guard = *instruction.guard;
-      if (guard.kind != Kind::kRegister || function_.RegisterOf(guard.index).type.kind != ptx::TypeKind::kPredicate) {
+      if (guard.kind != OperandKind::kRegister ||
+          function_.RegisterOf(guard.index).type.kind != ptx::TypeKind::kPredicate) {
         return absl::InvalidArgumentError(
             absl::StrCat("PTX line ", line, ": a guard that is no predicate: '", text, "'"));
       }
@@ -204,7 +205,8 @@ bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> list
 }
 
 bool NamesSymbol(const ptx::Operand& operand) {
-  return operand.kind == Kind::kSymbol || std::any_of(operand.elements.begin(), operand.elements.end(), NamesSymbol);
+  return operand.kind == OperandKind::kSymbol ||
+         std::any_of(operand.elements.begin(), operand.elements.end(), NamesSymbol);
 }
 
 }  // namespace
@@ -233,10 +235,10 @@ bool IsTextOnlyBarrier(const ptx::Instruction& instruction) {
   if (instruction.Has("arrive") || instruction.Has("cluster")) return true;
   const std::vector<ptx::Operand>& operands = instruction.operands;
   if (instruction.Has("red")) {
-    return operands.size() != 3 || operands[1].kind != Kind::kInteger || operands[1].bits != 0;
+    return operands.size() != 3 || operands[1].kind != OperandKind::kInteger || operands[1].bits != 0;
   }
   return std::any_of(operands.begin(), operands.end(),
-                     [](const ptx::Operand& at) { return at.kind != Kind::kInteger; });
+                     [](const ptx::Operand& at) { return at.kind != OperandKind::kInteger; });
 }
 
 bool IsUnknownToLlvm(std::string_view special_register) {
@@ -247,7 +249,8 @@ bool IsUnknownToLlvm(std::string_view special_register) {
 
 bool ReadsUnknownRegister(const ptx::Instruction& instruction) {
   return std::any_of(instruction.operands.begin(), instruction.operands.end(), [](const ptx::Operand& operand) {
-    return operand.kind == Kind::kSpecial && operand.text.starts_with("%") && IsUnknownToLlvm(operand.text.substr(1));
+    return operand.kind == OperandKind::kSpecial && operand.text.starts_with("%") &&
+           IsUnknownToLlvm(operand.text.substr(1));
   });
 }
 

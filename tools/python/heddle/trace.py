@@ -21,7 +21,15 @@ from heddle.container import Trace
 from heddle.rules import TraceError
 from heddle.writers import last_writers
 
-__all__ = ["Chunk", "Trace", "TraceError", "accesses_of_blocks", "cluster_and_rank", "last_writers", "threads_per_block"]
+__all__ = [
+    "Chunk",
+    "Trace",
+    "TraceError",
+    "accesses_of_blocks",
+    "cluster_and_rank",
+    "last_writers",
+    "threads_per_block",
+]
 
 
 def printable(text):

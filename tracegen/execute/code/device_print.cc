@@ -85,7 +85,7 @@ long long ReadInteger(ArgumentReader& arguments, uint32_t bytes, bool is_signed)
   }
 }
 
-void Print(const Conversion& conversion, ArgumentReader& arguments, std::string* text) {
+void PrintConversion(const Conversion& conversion, ArgumentReader& arguments, std::string* text) {
   const std::string start = "%" + conversion.flags;
   const char kind = conversion.kind;
   const bool floating = std::strchr("aAeEfFgG", kind) != nullptr;
@@ -187,7 +187,7 @@ std::string FormatDeviceText(const char* format_text, const char* packed, uint32
       text += format[at++];
       continue;
     }
-    Print(conversion, arguments, &text);
+    PrintConversion(conversion, arguments, &text);
     ++*conversions;
     at = next;
   }

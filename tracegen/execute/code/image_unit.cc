@@ -20,7 +20,6 @@ constexpr uint64_t kLiteralAddressClamp = 4;
 constexpr uint64_t kLiteralAddressRepeat = 6;
 constexpr uint64_t kLiteralAddressMirror = 8;
 
-
 bool InGlobalMemory(uint64_t address, uint64_t bytes) {
   return address >= kGlobalBase && address - kGlobalBase <= kGlobalBytes - bytes;
 }

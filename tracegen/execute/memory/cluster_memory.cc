@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "tracegen/execute/memory/host_pointer.h"
 #include "tracegen/instrument/thread_context.h"
 #include "traces/format/program/clusters.h"
 
@@ -16,8 +17,6 @@ namespace heddle::tracegen {
 namespace {
 
 static_assert(kClusterBytes == trace::kMostClusterBlocks * kSharedBytes);
-
-void* At(uint64_t address) { return reinterpret_cast<void*>(address); }
 
 off_t OffsetOf(uint32_t cluster, uint32_t rank) {
   return static_cast<off_t>(cluster * kClusterBytes + rank * kSharedBytes);
@@ -38,9 +37,9 @@ absl::StatusOr<std::unique_ptr<ClusterMemory>> ClusterMemory::Create(uint32_t cl
   if (file < 0) return failed();
   std::unique_ptr<ClusterMemory> memory(new ClusterMemory(file, clusters));
   if (ftruncate(file, OffsetOf(clusters, 0)) != 0) return failed();
-  void* got =
-      mmap(At(kClusterBase), kClusterBytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, 0);
-  if (got != At(kClusterBase)) {
+  void* got = mmap(HostPointer(kClusterBase), kClusterBytes, PROT_NONE,
+                   MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, 0);
+  if (got != HostPointer(kClusterBase)) {
     if (got != MAP_FAILED) munmap(got, kClusterBytes);
     return failed();
   }
@@ -51,9 +50,9 @@ absl::StatusOr<std::unique_ptr<ClusterMemory>> ClusterMemory::Create(uint32_t cl
 ClusterMemory::ClusterMemory(int file, uint32_t clusters) : file_(file), open_(new uint32_t[clusters]()) {}
 
 ClusterMemory::~ClusterMemory() {
-  if (shown_cluster_ != kNone) munmap(At(kClusterBase), kClusterBytes);
+  if (shown_cluster_ != kNone) munmap(HostPointer(kClusterBase), kClusterBytes);
   if (shown_rank_ != kNone) {
-    Need(mmap(At(kSharedBase), kSharedBytes, PROT_READ | PROT_WRITE,
+    Need(mmap(HostPointer(kSharedBase), kSharedBytes, PROT_READ | PROT_WRITE,
               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED);
   }
   close(file_);
@@ -62,15 +61,15 @@ ClusterMemory::~ClusterMemory() {
 void ClusterMemory::Show(uint32_t cluster, uint32_t rank) {
   if (cluster == shown_cluster_ && rank == shown_rank_) return;
   if (cluster != shown_cluster_) {
-    Need(mmap(At(kClusterBase), kClusterBytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file_,
+    Need(mmap(HostPointer(kClusterBase), kClusterBytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file_,
               OffsetOf(cluster, 0)) != MAP_FAILED);
     shown_cluster_ = cluster;
     for (uint32_t left = open_[cluster]; left != 0; left &= left - 1) {
       Protect(cluster, static_cast<uint32_t>(std::countr_zero(left)));
     }
   }
-  Need(mmap(At(kSharedBase), kSharedBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file_,
-            OffsetOf(cluster, rank)) != MAP_FAILED);
+  Need(mmap(HostPointer(kSharedBase), kSharedBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED,
+            file_, OffsetOf(cluster, rank)) != MAP_FAILED);
   shown_rank_ = rank;
 }
 
@@ -87,8 +86,8 @@ void ClusterMemory::Close(uint32_t cluster, uint32_t rank) {
 void ClusterMemory::Protect(uint32_t cluster, uint32_t rank) const {
   if (cluster != shown_cluster_) return;
   const bool is_open = (open_[cluster] >> rank & 1) != 0;
-  Need(mprotect(At(kClusterBase + rank * kSharedBytes), kSharedBytes, is_open ? PROT_READ | PROT_WRITE : PROT_NONE) ==
-       0);
+  Need(mprotect(HostPointer(kClusterBase + rank * kSharedBytes), kSharedBytes,
+                is_open ? PROT_READ | PROT_WRITE : PROT_NONE) == 0);
 }
 
 }  // namespace heddle::tracegen

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tracegen/execute/memory/host_pointer.h"
 #include "tracegen/instrument/thread_context.h"
 #include "traces/base/status_macros.h"
 
@@ -36,8 +37,6 @@ constexpr Region kRegions[] = {{kGlobalBase, kGlobalBytes, false},
 
 uint64_t RoundUp(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
 
-void* At(uint64_t address) { return reinterpret_cast<void*>(address); }
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<DeviceMemory>> DeviceMemory::Create(Sharing sharing) {
@@ -56,11 +55,11 @@ absl::StatusOr<std::unique_ptr<DeviceMemory>> DeviceMemory::Create(Sharing shari
       memory->files_[global ? 0 : 1] = file;
       flags = MAP_SHARED;
     }
-    void* got = mmap(At(region.base), region.bytes, region.usable ? PROT_READ | PROT_WRITE : PROT_NONE,
+    void* got = mmap(HostPointer(region.base), region.bytes, region.usable ? PROT_READ | PROT_WRITE : PROT_NONE,
                      flags | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, 0);
-    if (got != At(region.base)) {
+    if (got != HostPointer(region.base)) {
       int error = errno;
-      for (size_t done = 0; done < i; ++done) munmap(At(kRegions[done].base), kRegions[done].bytes);
+      for (size_t done = 0; done < i; ++done) munmap(HostPointer(kRegions[done].base), kRegions[done].bytes);
       memory.release();  // nothing left that its destructor could unmap
       return absl::ResourceExhaustedError(absl::StrCat("the device's memory cannot be placed at address 0x",
                                                        absl::Hex(region.base), ": ", strerror(error)));
@@ -72,7 +71,7 @@ absl::StatusOr<std::unique_ptr<DeviceMemory>> DeviceMemory::Create(Sharing shari
 }
 
 DeviceMemory::~DeviceMemory() {
-  for (const Region& region : kRegions) munmap(At(region.base), region.bytes);
+  for (const Region& region : kRegions) munmap(HostPointer(region.base), region.bytes);
   for (int file : files_) {
     if (file >= 0) close(file);
   }
@@ -99,7 +98,7 @@ absl::StatusOr<uint64_t> DeviceMemory::Allocate(uint64_t bytes, const std::strin
   const uint64_t end = RoundUp(address + bytes + kSlack, kAlignment);
   const uint64_t first_page = address / kPage * kPage;
   const uint64_t last_page = RoundUp(end == next_ ? end + kTailSlack : end, kPage);
-  if (mprotect(At(first_page), last_page - first_page, PROT_READ | PROT_WRITE) != 0) {
+  if (mprotect(HostPointer(first_page), last_page - first_page, PROT_READ | PROT_WRITE) != 0) {
     free_.emplace(address, end);
     return absl::ResourceExhaustedError(absl::StrCat("no memory for '", name, "' (", bytes, " bytes)"));
   }
@@ -121,8 +120,8 @@ absl::Status DeviceMemory::Free(uint64_t address) {
   // What is free is zero, and its whole pages take no memory.
   const uint64_t first_page = std::min(RoundUp(address, kPage), range.end);
   const uint64_t last_page = std::max(range.end / kPage * kPage, first_page);
-  std::memset(At(address), 0, first_page - address);
-  std::memset(At(last_page), 0, range.end - last_page);
+  std::memset(HostPointer(address), 0, first_page - address);
+  std::memset(HostPointer(last_page), 0, range.end - last_page);
   if (first_page < last_page) ClosePages(first_page, last_page - first_page);
   const uint64_t end = range.end;
   freed_[address] = std::move(range);
@@ -133,12 +132,12 @@ absl::Status DeviceMemory::Free(uint64_t address) {
 void DeviceMemory::ClosePages(uint64_t first_page, uint64_t bytes) {
   // A kernel that still uses them should fail. That they stay accessible is no harm, so errors do not matter (a process
   // has a bounded number of separate ranges).
-  mprotect(At(first_page), bytes, PROT_NONE);
+  mprotect(HostPointer(first_page), bytes, PROT_NONE);
   if (files_[0] >= 0) {
     fallocate(files_[0], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(first_page - kGlobalBase),
               static_cast<off_t>(bytes));
   } else {
-    madvise(At(first_page), bytes, MADV_DONTNEED);
+    madvise(HostPointer(first_page), bytes, MADV_DONTNEED);
   }
 }
 
@@ -195,7 +194,7 @@ absl::StatusOr<uint64_t> DeviceMemory::Reserve(uint64_t bytes, uint64_t alignmen
     GivePlace(address + bytes, place + bytes + alignment);
   }
   // The slack behind an allocation may have been open.
-  mprotect(At(address), bytes, PROT_NONE);
+  mprotect(HostPointer(address), bytes, PROT_NONE);
   freed_.erase(freed_.lower_bound(address), freed_.lower_bound(address + bytes));
   reserved_[address] = address + bytes;
   return address;
@@ -229,7 +228,7 @@ absl::Status DeviceMemory::Map(uint64_t address, uint64_t bytes, const std::stri
     return absl::InvalidArgumentError(
         absl::StrCat("memory is mapped already at 0x", absl::Hex(std::prev(next)->first)));
   }
-  if (bytes > free_bytes() || mprotect(At(address), bytes, PROT_READ | PROT_WRITE) != 0) {
+  if (bytes > free_bytes() || mprotect(HostPointer(address), bytes, PROT_READ | PROT_WRITE) != 0) {
     return absl::ResourceExhaustedError(
         absl::StrCat("'", name, "' needs ", bytes, " bytes, but device memory has only ", free_bytes(), " left"));
   }
@@ -292,13 +291,14 @@ absl::Status DeviceMemory::MapGlobal(int flags) const {
   const auto failed = [] {
     return absl::ResourceExhaustedError(absl::StrCat("device memory cannot be mapped: ", strerror(errno)));
   };
-  if (mmap(At(kGlobalBase), kGlobalBytes, PROT_NONE, flags | MAP_NORESERVE | MAP_FIXED, files_[0], 0) == MAP_FAILED) {
+  if (mmap(HostPointer(kGlobalBase), kGlobalBytes, PROT_NONE, flags | MAP_NORESERVE | MAP_FIXED, files_[0], 0) ==
+      MAP_FAILED) {
     return failed();
   }
   for (const auto& [address, range] : allocations_) {
     const uint64_t first_page = address / kPage * kPage;
     const uint64_t last_page = OpenEnd(range);
-    if (mprotect(At(first_page), last_page - first_page, PROT_READ | PROT_WRITE) != 0) return failed();
+    if (mprotect(HostPointer(first_page), last_page - first_page, PROT_READ | PROT_WRITE) != 0) return failed();
   }
   return absl::OkStatus();
 }
@@ -310,7 +310,9 @@ absl::StatusOr<std::unique_ptr<DeviceMemory::Scratch>> DeviceMemory::MakeScratch
   return scratch;
 }
 
-void DeviceMemory::Scratch::Reset() { madvise(At(kGlobalBase), memory_.accessible_end() - kGlobalBase, MADV_DONTNEED); }
+void DeviceMemory::Scratch::Reset() {
+  madvise(HostPointer(kGlobalBase), memory_.accessible_end() - kGlobalBase, MADV_DONTNEED);
+}
 
 DeviceMemory::Scratch::~Scratch() {
   // Without its memory the process has nothing left to do.
@@ -342,7 +344,7 @@ std::vector<trace::v1::Allocation> DeviceMemory::allocations() const {
 
 absl::Status DeviceMemory::MapLocal(uint32_t threads) {
   for (; local_threads_ < threads; ++local_threads_) {
-    if (mprotect(At(kLocalBase + local_threads_ * kLocalStride), kLocalBytes, PROT_READ | PROT_WRITE) != 0) {
+    if (mprotect(HostPointer(kLocalBase + local_threads_ * kLocalStride), kLocalBytes, PROT_READ | PROT_WRITE) != 0) {
       return absl::ResourceExhaustedError("no memory for local arrays");
     }
   }

@@ -58,7 +58,7 @@ void LowerMachineAtomic(MachineStepContext& step, llvm::Instruction** access) {
   }
   if (e.Has("CAST")) {
     // Stores if the place has the value that was read there before, and says so with 1.
-    Value* pair = b.CreateAtomicCmpXchg(pointer, Operand(step, 0), Operand(step, 1), align, kOrder, kOrder);
+    Value* pair = b.CreateAtomicCmpXchg(pointer, OperandOf(step, 0), OperandOf(step, 1), align, kOrder, kOrder);
     *access = llvm::cast<llvm::Instruction>(pair);
     e.Out(b.CreateZExt(b.CreateExtractValue(pair, 1), b.getIntNTy(IsWide(e) ? 64 : 32)));
     return;

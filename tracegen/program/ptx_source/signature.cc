@@ -7,13 +7,13 @@
 namespace heddle::tracegen {
 namespace {
 
-constexpr uint64_t kMostBytes = 32764;  // of all parameters of a kernel, from compute capability 7.0 on
+constexpr uint64_t kMostKernelBytes = 32764;  // of all parameters, from compute capability 7.0 on
 
 absl::Status CheckSize(const ptx::Variable& variable) {
   const uint64_t bytes = variable.Bytes();
-  if (bytes >= 1 && bytes <= kMostBytes) return absl::OkStatus();
+  if (bytes >= 1 && bytes <= kMostKernelBytes) return absl::OkStatus();
   return absl::UnimplementedError(absl::StrCat("PTX line ", variable.line, ": parameter '", variable.name, "' of ",
-                                               bytes, " bytes; 1 to ", kMostBytes, " are supported"));
+                                               bytes, " bytes; 1 to ", kMostKernelBytes, " are supported"));
 }
 
 }  // namespace
