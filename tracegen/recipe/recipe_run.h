@@ -30,7 +30,7 @@ struct CaptureOptions {
   bool damage_outputs = false;
   // Not empty: a folder that also receives what a machine with a card needs to do the same (card_plan.h).
   std::string plan;
-  uint32_t certify = 0;       // capture every launch again under so many other orders of threads and blocks
+  uint32_t certify = 0;  // capture every launch again under so many other orders of threads and blocks
   // Run what the user's toolkit assembles of a source in PTX for sm_80, in place of the PTX itself.
   bool machine_code = false;
   bool lockstep = false;      // run the threads of a warp together

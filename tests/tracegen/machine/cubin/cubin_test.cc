@@ -29,6 +29,7 @@ TEST(Cubin, HasWhatALoaderNeeds) {
   EXPECT_EQ(cubin->assembler, "ptxas, Cuda compilation tools, release 0.1, V0.1.2");
   EXPECT_EQ(cubin->uninitialized_global_bytes, 0x40u);
   EXPECT_THAT(cubin->constants.at(3), ElementsAre(5, 6, 7, 8));
+  EXPECT_THAT(cubin->constant_variables, ElementsAre(VariableSymbol{"table", 2, 2}));
   EXPECT_THAT(cubin->constant_relocations.at(3), ElementsAre(Relocation{0, 2, "walk", 0}));
   ASSERT_EQ(cubin->sections.size(), 1u);
   const CodeSection& code = cubin->sections[0];

@@ -53,7 +53,8 @@ std::string MadeCubin::Bytes() const {
       "[{Offset: 0x0, Symbol: walk, Type: 2}]}\n", extra_sections, "Symbols:\n",
       "  - {Name: walk, Type: STT_FUNC, Section: .text.walk, Binding: STB_GLOBAL, Size: ", instructions * 16,
       ", Other: [0x10]}\n  - {Name: helper, Type: STT_FUNC, Section: .text.walk, Binding: STB_GLOBAL, Value: ",
-      helper_offset, ", Size: 0x20}\n");
+      helper_offset, ", Size: 0x20}\n",
+      "  - {Name: table, Type: STT_OBJECT, Section: .nv.constant3, Binding: STB_GLOBAL, Value: 0x2, Size: 0x2}\n");
   llvm::SmallVector<char, 0> storage;
   llvm::yaml::Input input(yaml);
   llvm::raw_svector_ostream out(storage);

@@ -10,7 +10,8 @@
 namespace heddle::tracegen::machine {
 
 // A cubin for sm_80 with kernel "walk" and, behind it in the same section, its function "helper" (the last two
-// instructions). It has attributes, shared memory, constants, a relocation, and the name of a tool.
+// instructions). It has attributes, shared memory, constants with a variable "table", a relocation, and the name of a
+// tool.
 struct MadeCubin {
   uint32_t instructions = 4;       // of the section
   std::vector<uint32_t> controls;  // control bits by instruction; 0x7f1 (stall 1, no barrier) where there are none
