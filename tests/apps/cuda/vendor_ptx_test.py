@@ -15,7 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SKIPPED = 77
 PROGRAMS = (
     "vector_add histogram cooperative_groups device_printf device_heap managed_variables symbols half_precision "
-    "math_functions texture_objects dynamic_shared work_queue matrix_fragments matrix_ptx float8"
+    "math_functions texture_objects dynamic_shared work_queue matrix_fragments matrix_ptx float8 clusters"
 ).split()
 
 # Two files with the same static names, and one kernel that calls a function of the other file.
