@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(kThreads)
   sums += sequence;
   const int row = threadIdx.x / kPerRow;
   const int part = threadIdx.x % kPerRow;
-  const unsigned row_threads = 0xfu << (threadIdx.x % 32 / kPerRow * kPerRow);
+  const unsigned row_threads = ((1u << kPerRow) - 1) << (threadIdx.x % 32 / kPerRow * kPerRow);
 
   for (int first_key = 0; first_key < length; first_key += kTile) {
     load_tile(key_tile, keys, first_key, length);
