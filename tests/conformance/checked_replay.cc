@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "gtest/gtest.h"
 #include "replay/engine/replay.h"
 #include "tests/conformance/issue_log.h"
@@ -34,8 +33,6 @@ void ExpectRulesKept(const trace::TraceReader& reader, const machine::v1::Machin
   for (size_t c = 0; c < plain.size(); ++c) {
     const auto& outcome = outcomes->front()[c];
     if (configurations[c].may_not_fit && absl::IsFailedPrecondition(outcome.status())) continue;
-    // Threads of a matrix instruction must be together, so policies that regroup threads refuse it.
-    if (absl::StrContains(outcome.status().message(), "and the policy regroups them")) continue;
     ASSERT_TRUE(outcome.ok()) << outcome.status();
     NoteChecked(plain[c]);
     const result::v1::Result& result = *outcome;
