@@ -12,8 +12,6 @@ namespace {
 
 using Kind = MatrixOperation::Kind;
 
-constexpr uint32_t kWarp = 32;
-
 // An operation with what can be prepared for it.
 struct Prepared {
   explicit Prepared(uint64_t number) : code(number), operation(DecodeMatrixOperation(number)) {

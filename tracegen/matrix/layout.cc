@@ -9,7 +9,6 @@ using Matrix = trace::v1::Matrix;
 using Kind = MatrixOperation::Kind;
 using Part = MatrixOperation::Part;
 
-constexpr uint32_t kWarp = 32;
 constexpr uint32_t kTileRows = 8;
 
 // Unit of a register of A; of B, if `lines` is its number of columns. `length` is that of a line, in units.

@@ -8,7 +8,6 @@ namespace {
 using Kind = MatrixOperation::Kind;
 using Part = MatrixOperation::Part;
 
-constexpr uint32_t kWarp = 32;
 constexpr uint32_t kTileSide = 8;
 
 // Of a load or a store: bytes between a place in memory and one in a register.

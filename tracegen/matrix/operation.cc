@@ -18,7 +18,6 @@ using Kind = MatrixOperation::Kind;
 using Part = MatrixOperation::Part;
 using Type = MatrixOperation::Type;
 
-constexpr uint32_t kWarp = 32;
 constexpr uint32_t kTileBytes = 16;  // of a row of a tile, whose address a thread hands in
 
 constexpr std::array<std::pair<absl::string_view, Type>, 15> kTypes = {{{"b1", Matrix::B1},

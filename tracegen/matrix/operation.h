@@ -11,6 +11,8 @@
 
 namespace heddle::tracegen {
 
+inline constexpr uint32_t kWarp = 32;  // threads that hold the elements of an operand
+
 struct MatrixOperation {
   using Type = trace::v1::Matrix::Type;
   enum class Kind : uint8_t {

@@ -13,7 +13,6 @@ namespace {
 
 using Matrix = trace::v1::Matrix;
 
-constexpr uint32_t kWarp = 32;
 // Most elements of A and of B, and of C and D, whichever shape: 16 by 64, 32 by 16; four times 8 by 8.
 constexpr size_t kMostInputs = 1024;
 constexpr size_t kMostSums = 256;
