@@ -58,14 +58,21 @@ class Printer {
     return entry.GetReflection()->GetEnum(entry, first)->name();
   }
 
-  // All fields of an entry of a list, which has only values.
+  // All fields of an entry of a list, which has values and lists of such entries.
   static std::string OneLine(const Message& message) {
     std::string text;
     const google::protobuf::Descriptor& type = *message.GetDescriptor();
     for (int i = 0; i < type.field_count(); ++i) {
+      const FieldDescriptor& field = *type.field(i);
+      const int entries = field.is_repeated() ? message.GetReflection()->FieldSize(message, &field) : 0;
+      for (int entry = 0; entry < entries; ++entry) {
+        const Message& inner = message.GetReflection()->GetRepeatedMessage(message, &field, entry);
+        absl::StrAppend(&text, text.empty() ? "" : " ", field.name(), " { ", OneLine(inner), " }");
+      }
+      if (field.is_repeated()) continue;
       std::string value;
-      TextFormat::PrintFieldValueToString(message, type.field(i), -1, &value);
-      absl::StrAppend(&text, i == 0 ? "" : " ", type.field(i)->name(), ": ", value);
+      TextFormat::PrintFieldValueToString(message, &field, -1, &value);
+      absl::StrAppend(&text, text.empty() ? "" : " ", field.name(), ": ", value);
     }
     return text;
   }
