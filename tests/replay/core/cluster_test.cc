@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "replay/machine/machine.h"
+#include "replay/seams/block_dispatcher.h"
 #include "tests/replay/core/engine_harness.h"
 #include "tests/replay/core/ibuffer_harness.h"
 #include "tests/traces/collective_programs.h"
@@ -511,6 +514,53 @@ TEST(RemoteBarrier, NobodyWaitsAtThem) {
   const auto trace = MakeClusters(WaitOrArrive(), {2, 1}, {2, 1}, threads);
   EXPECT_THAT(std::string(RunTrace(*trace, Toys(2)).status.message()),
               HasSubstr("a transaction barrier of another block, where it may only arrive"));
+}
+
+// --- what dispatchers may do
+
+// Sends blocks in order to the SMs it is told, one list per round.
+class Scripted final : public BlockDispatcher {
+ public:
+  Scripted(uint64_t blocks, std::vector<std::vector<uint32_t>> rounds) : blocks_(blocks), rounds_(std::move(rounds)) {}
+
+  std::optional<Assignment> Next(std::span<const SmOccupancy>, std::span<const bool>) override {
+    if (rounds_.empty()) return std::nullopt;
+    if (rounds_.front().empty()) {
+      rounds_.erase(rounds_.begin());
+      return std::nullopt;
+    }
+    const uint32_t sm = rounds_.front().front();
+    rounds_.front().erase(rounds_.front().begin());
+    return Assignment{sm, next_++};
+  }
+  bool done() const override { return next_ == blocks_; }
+
+ private:
+  const uint64_t blocks_;
+  std::vector<std::vector<uint32_t>> rounds_;
+  uint64_t next_ = 0;
+};
+
+TEST(Clusters, ADispatcherThatTearsThemApartEndsTheRun) {
+  const std::vector<ThreadTrace> threads(16, Thread({0}));
+  const auto trace = MakeClusters(ArriveAndWait(), {4, 1}, {2, 1}, threads);
+  const auto error = [&](const std::string& name, std::vector<std::vector<uint32_t>> rounds) {
+    PolicyInfo info;
+    info.name = name;
+    info.summary = "made by a test";
+    DispatchRegistry::Get().Register(std::move(info), [rounds](const DispatchContext& context, const Parameters&) {
+      return std::make_unique<Scripted>(context.blocks, rounds);
+    });
+    RunOptions options = Toys(4);
+    options.machine.mutable_clusters()->set_sms(2);
+    options.dispatch = name;
+    return std::string(RunTrace(*trace, options).status.message());
+  };
+  EXPECT_EQ(error("test_whole", {{0, 1, 2, 3}}), "");
+  EXPECT_THAT(error("test_alone", {{0}, {1}, {2, 3}}), HasSubstr("1 of the 2 blocks of a cluster without the others"));
+  EXPECT_THAT(error("test_apart", {{1, 2, 0, 3}}), HasSubstr("not of the group of SMs that has its cluster"));
+  EXPECT_THAT(error("test_heap", {{0, 0, 2, 3}}), HasSubstr("which has 1 blocks of that cluster already"));
+  EXPECT_THAT(error("test_twice", {{0, 1, 1, 0}}), HasSubstr("a block of another cluster in this cycle"));
 }
 
 // --- what machines have room for
