@@ -1,8 +1,6 @@
-// Clusters of several thread blocks: their barriers, accesses to the shared memory of other blocks, and what results
-// count of them.
+// Clusters of several thread blocks: their barriers, how they come to the SMs, and what results count of them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -14,126 +12,17 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "replay/machine/machine.h"
 #include "replay/seams/block_dispatcher.h"
-#include "tests/replay/core/engine_harness.h"
-#include "tests/replay/core/ibuffer_harness.h"
-#include "tests/traces/collective_programs.h"
+#include "tests/replay/core/cluster_harness.h"
 
 namespace heddle::replay {
 namespace {
 
 using testing::HasSubstr;
-using trace::testing::MakeTransactionBarrier;
 using trace::testing::ProgramBuilder;
 using trace::testing::ThreadTrace;
-using trace::v1::Async;
 using trace::v1::Instruction;
 using trace::v1::KernelProgram;
-
-constexpr uint64_t kShared = 0x100'0000;  // as in MakeHeader, with as many bytes
-constexpr uint64_t kShare = 0x100'0000;
-constexpr uint64_t kCluster = 0x4000'0000;
-
-uint64_t InBlock(uint32_t rank, uint64_t offset) { return kCluster + rank * kShare + offset; }
-
-trace::v1::FileHeader Header() {
-  trace::v1::FileHeader header = trace::testing::MakeHeader();
-  trace::v1::AddressWindow& window = *header.add_window();
-  window.set_space(trace::v1::SPACE_CLUSTER_SHARED);
-  window.set_base(kCluster);
-  window.set_bytes(16 * kShare);
-  return header;
-}
-
-// A trace of one launch; `grid` and `cluster` extend along x and y. `threads` holds all threads, block after block.
-std::unique_ptr<trace::TraceReader> MakeClusters(KernelProgram program, std::pair<uint32_t, uint32_t> grid,
-                                                 std::pair<uint32_t, uint32_t> cluster,
-                                                 const std::vector<ThreadTrace>& threads) {
-  static int number = 0;
-  const trace::testing::TemporaryFile file(absl::StrCat("cluster_", getpid(), "_", number++, ".htrace"));
-  auto writer = *trace::TraceWriter::Create(file.path(), Header());
-  program.set_static_shared_bytes(1024);
-  EXPECT_TRUE(writer->AddProgram(program).ok());
-  const uint32_t blocks = grid.first * grid.second;
-  const auto per_block = static_cast<uint32_t>(threads.size() / blocks);
-  trace::v1::Launch launch = trace::testing::MakeLaunch(0, blocks, per_block);
-  launch.mutable_grid()->set_x(grid.first);
-  launch.mutable_grid()->set_y(grid.second);
-  launch.mutable_cluster()->set_x(cluster.first);
-  launch.mutable_cluster()->set_y(cluster.second);
-  launch.mutable_cluster()->set_z(1);
-  EXPECT_TRUE(writer->BeginLaunch(launch).ok());
-  for (uint32_t block = 0; block < blocks; ++block) {
-    std::vector<trace::ThreadRecord> records;
-    for (uint32_t i = 0; i < per_block; ++i) records.push_back(threads[block * per_block + i].record());
-    EXPECT_TRUE(writer->AddBlock(block, records, trace::TraceWriter::kNoExpectation).ok());
-  }
-  EXPECT_TRUE(writer->EndLaunch().ok());
-  EXPECT_TRUE(writer->Finish().ok());
-  auto reader = trace::TraceReader::Open(trace::FromMemory(trace::testing::ReadFile(file.path())), "test");
-  EXPECT_TRUE(reader.ok()) << reader.status();
-  return *std::move(reader);
-}
-
-void MakeClusterBarrier(Instruction& instruction, trace::v1::BarrierRole role) {
-  instruction.Clear();
-  instruction.set_op(trace::v1::OP_BARRIER);
-  instruction.set_mnemonic(role == trace::v1::BARRIER_ARRIVE ? "barrier.cluster.arrive" : "barrier.cluster.wait");
-  instruction.set_barrier_scope(trace::v1::SCOPE_CLUSTER);
-  instruction.set_barrier_role(role);
-}
-
-// Some SMs of the toy machine, 10 cycles from one another, where shared memory takes 5.
-RunOptions Toys(uint32_t sms) {
-  RunOptions options;
-  options.machine.set_sms(sms);
-  options.machine.mutable_core()->set_shared_memory_bytes(1 << 16);
-  options.machine.mutable_memory()->mutable_fixed()->set_shared_cycles(5);
-  options.machine.mutable_clusters()->set_network_cycles(10);
-  return options;
-}
-// The same with instruction buffers.
-RunOptions Buffers(uint32_t sms) {
-  RunOptions options = Small();
-  Buffer(options).set_fetch_when(machine::v1::InstructionBuffer::FREE_SLOT);
-  Buffer(options).set_entries(4);
-  options.machine.set_sms(sms);
-  options.machine.mutable_core()->set_shared_memory_bytes(1 << 16);
-  options.machine.mutable_clusters()->set_network_cycles(10);
-  return options;
-}
-
-// Runs it, and again with every cycle run, which must not change anything.
-Outcome RunTwice(const trace::TraceReader& trace, RunOptions options) {
-  Outcome outcome = RunTrace(trace, options);
-  EXPECT_TRUE(outcome.status.ok()) << outcome.status;
-  options.force_tick = true;
-  const Outcome ticking = RunTrace(trace, options);
-  EXPECT_EQ(outcome.log.Sorted(), ticking.log.Sorted());
-  if (outcome.status.ok() && ticking.status.ok()) {
-    EXPECT_EQ(outcome.launch().DebugString(), ticking.launch().DebugString());
-  }
-  return outcome;
-}
-
-// "0:0 1:6": the issues of a block, cycle and PC.
-std::string IssuesOf(const Outcome& outcome, uint64_t block) {
-  std::vector<std::string> issues;
-  for (const LoggedIssue& issue : outcome.log.issues()) {
-    if (issue.members[0].block == block) issues.push_back(absl::StrCat(issue.cycle, ":", issue.members[0].pc));
-  }
-  return absl::StrJoin(issues, " ");
-}
-// The cycle in which a block issued the instruction last.
-Cycle LastIssue(const Outcome& outcome, uint64_t block, Pc pc) {
-  Cycle last = 0;
-  for (const LoggedIssue& issue : outcome.log.issues()) {
-    if (issue.members[0].block == block && issue.members[0].pc == pc) last = std::max(last, issue.cycle);
-  }
-  return last;
-}
 
 // --- barriers
 
@@ -285,78 +174,7 @@ TEST(ClusterBarrier, AThreadInThePlaceOfOneThatArrivedHasNot) {
   EXPECT_EQ(outcome.launch().threads(), 6u);
 }
 
-// --- shared memory of other blocks
-
-// ld.shared::cluster, add of what it loads, exit.
-KernelProgram LoadAndUse(trace::v1::MemorySpace space) {
-  return ProgramBuilder("load").Load(space).Alu(1).Exit().Build();
-}
-
-// By fixed latencies: 5 cycles to the own block's, in whichever window; 2 * 10 more to the other's, with any lane.
-TEST(RemoteAccess, ByFixedLatencies) {
-  const auto issues = [](trace::v1::MemorySpace space, std::vector<uint64_t> addresses) {
-    std::vector<ThreadTrace> threads;
-    for (const uint64_t address : addresses) threads.push_back(Thread({}, {address}));
-    threads.resize(8, Thread({}, {kShared}));
-    const Outcome outcome = RunTwice(*MakeClusters(LoadAndUse(space), {2, 1}, {2, 1}, threads), Toys(2));
-    EXPECT_EQ(outcome.launch().clusters().remote_loads(), IssuesOf(outcome, 0) == "0:0 25:1 26:2" ? 1 : 0);
-    return IssuesOf(outcome, 0);
-  };
-  for (const auto space : {trace::v1::SPACE_CLUSTER_SHARED, trace::v1::SPACE_GENERIC}) {
-    EXPECT_EQ(issues(space, {kShared, kShared, kShared, kShared}), "0:0 5:1 6:2");
-    EXPECT_EQ(issues(space, {InBlock(0, 0), InBlock(0, 4), kShared, kShared}), "0:0 5:1 6:2");
-    EXPECT_EQ(issues(space, {InBlock(0, 0), InBlock(0, 4), kShared, InBlock(1, 0)}), "0:0 25:1 26:2");
-  }
-  EXPECT_EQ(issues(trace::v1::SPACE_GENERIC, {1 << 20, 1 << 20, 1 << 20, 1 << 20}), "0:0 1:1 2:2");
-}
-
-TEST(RemoteAccess, WhatNoBlockHasIsRefused) {
-  const auto error = [](uint64_t address) {
-    const std::vector<ThreadTrace> threads(8, Thread({}, {address}));
-    const auto trace = MakeClusters(LoadAndUse(trace::v1::SPACE_CLUSTER_SHARED), {2, 1}, {2, 1}, threads);
-    return std::string(RunTrace(*trace, Toys(2)).status.message());
-  };
-  EXPECT_THAT(error(InBlock(2, 0)), HasSubstr("shared memory of a block that its cluster does not have"));
-  EXPECT_THAT(error(InBlock(16, 0)), HasSubstr("which is no shared memory"));
-  EXPECT_THAT(error(8), HasSubstr("at PC 0: thread 0 of block 0 accesses 0x8"));
-}
-
-// Two SMs of that machine's memory, behind a front end.
-RunOptions OnHierarchy(bool buffers, uint32_t sms) {
-  RunOptions options;
-  options.machine = LoadMachine(buffers ? "baws_gtx480" : "fermi_fixed").value();
-  const machine::v1::Machine memory = LoadMachine("baws_gtx480").value();
-  *options.machine.mutable_memory() = memory.memory();
-  *options.machine.mutable_clocks() = memory.clocks();
-  options.machine.set_sms(sms);
-  options.machine.mutable_clusters()->set_network_cycles(10);
-  options.machine.mutable_clusters()->set_network_bytes(16);
-  return options;
-}
-
-// A message is 10 cycles on its way, and is sent and taken in a cycle for each 16 bytes. A load of one lane: there in
-// 11, data behind the latency of shared memory, back in 11. Of 32 lanes the reply is 8 cycles long; a store of 32 lanes
-// is, and its data are written in the pass. Then nothing is in front of anything.
-TEST(RemoteAccess, LatenciesWithoutContention) {
-  for (const bool buffers : {false, true}) {
-    const RunOptions options = OnHierarchy(buffers, 2);
-    const uint32_t shared = options.machine.memory().hierarchy().shared().latency();
-    const auto latency = [&](const KernelProgram& program, uint32_t lanes) {
-      std::vector<ThreadTrace> threads;
-      for (uint32_t i = 0; i < lanes; ++i) threads.push_back(Thread({}, {InBlock(1, 4 * i)}));
-      for (uint32_t i = 0; i < lanes; ++i) threads.push_back(Thread({}, {InBlock(1, 4 * i)}));
-      const Outcome outcome = RunTwice(*MakeClusters(program, {2, 1}, {2, 1}, threads), options);
-      EXPECT_EQ(outcome.launch().clusters().requests(), 1u);
-      EXPECT_EQ(outcome.launch().clusters().port_wait_cycles(), 0u);
-      return outcome.launch().clusters().latency_sum();
-    };
-    constexpr auto kSpace = trace::v1::SPACE_CLUSTER_SHARED;
-    EXPECT_EQ(latency(ProgramBuilder("load").Load(kSpace).Exit().Build(), 1), 2u * 11 + shared);
-    EXPECT_EQ(latency(ProgramBuilder("load").Load(kSpace).Exit().Build(), 32), 2u * 10 + 1 + 8 + shared);
-    EXPECT_EQ(latency(ProgramBuilder("store").Store(kSpace).Exit().Build(), 32), 2u * 10 + 8 + 1 + 1);
-    EXPECT_EQ(latency(ProgramBuilder("atomic").Atomic(kSpace).Exit().Build(), 1), 2u * 11 + shared);
-  }
-}
+// --- all of it together
 
 // Every block writes, reads and changes the shared memory of the next one, and sometimes its own, between barriers.
 KernelProgram Exchange() {
@@ -466,54 +284,6 @@ TEST(Clusters, RandomPrograms) {
       }
     }
   }
-}
-
-// --- transaction barriers of other blocks
-
-// 0 init, 1 and 2 the cluster's barrier, 3 branch, 4 wait for a phase, 5 arrival, 6 exit.
-KernelProgram WaitOrArrive() {
-  KernelProgram program = ProgramBuilder("phases")
-                              .Block("head")
-                              .Alu(3)
-                              .Branch("waits", "arrives")
-                              .Block("waits")
-                              .Alu(1)
-                              .Jump("end")
-                              .Block("arrives")
-                              .Alu(1)
-                              .Block("end")
-                              .Exit()
-                              .Build();
-  MakeTransactionBarrier(*program.mutable_instruction(0), Async::BARRIER_INIT, 4);
-  MakeClusterBarrier(*program.mutable_instruction(1), trace::v1::BARRIER_ARRIVE);
-  MakeClusterBarrier(*program.mutable_instruction(2), trace::v1::BARRIER_WAIT);
-  MakeTransactionBarrier(*program.mutable_instruction(4), Async::BARRIER_WAIT, 1);
-  MakeTransactionBarrier(*program.mutable_instruction(5), Async::BARRIER_ARRIVE, 1);
-  for (const int pc : {4, 5}) {
-    program.mutable_instruction(pc)->mutable_operand(0)->set_space(trace::v1::SPACE_CLUSTER_SHARED);
-  }
-  return program;
-}
-
-// The threads of block 1 arrive in 13, which block 0 knows of in 23.
-TEST(RemoteBarrier, ArrivalsCountAfterTheLatencyOfTheNetwork) {
-  std::vector<ThreadTrace> threads(4, Thread({0}, {kShared, InBlock(0, 0)}));
-  threads.resize(8, Thread({1}, {kShared, InBlock(0, 0)}));
-  const auto trace = MakeClusters(WaitOrArrive(), {2, 1}, {2, 1}, threads);
-  const Outcome outcome = RunTwice(*trace, Toys(2));
-  EXPECT_EQ(IssuesOf(outcome, 0), "0:0 1:1 2:2 12:3 13:4 23:6");
-  EXPECT_EQ(IssuesOf(outcome, 1), "0:0 1:1 2:2 12:3 13:5 14:6");
-  EXPECT_EQ(outcome.launch().clusters().remote_arrivals(), 4u);
-  const Outcome buffers = RunTwice(*trace, Buffers(2));
-  EXPECT_EQ(LastIssue(buffers, 0, 6), LastIssue(buffers, 1, 5) + 10 + 2) << "the exit is elsewhere: fetched, issued";
-}
-
-TEST(RemoteBarrier, NobodyWaitsAtThem) {
-  std::vector<ThreadTrace> threads(4, Thread({0}, {kShared, InBlock(1, 0)}));
-  threads.resize(8, Thread({1}, {kShared, InBlock(0, 0)}));
-  const auto trace = MakeClusters(WaitOrArrive(), {2, 1}, {2, 1}, threads);
-  EXPECT_THAT(std::string(RunTrace(*trace, Toys(2)).status.message()),
-              HasSubstr("a transaction barrier of another block, where it may only arrive"));
 }
 
 // --- what dispatchers may do
