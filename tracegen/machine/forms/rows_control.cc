@@ -18,7 +18,7 @@ constexpr Form kRows[] = {
     {"BRX", "", "s:2 l", OP_BRANCH, kFixed, kRegisters, kControl},
     {"CALL", "REL|ABS NOINC", "l", OP_CALL, kFixed, kRegisters, kControl},
     {"CALL", "REL|ABS NOINC", "s:2 l?", OP_CALL, kFixed, kRegisters, kControl},
-    {"RET", "REL|ABS NODEC", "s:2 l", OP_RETURN, kFixed, kRegisters, kControl},
+    {"RET", "REL|ABS NODEC", "q? s:2 l", OP_RETURN, kFixed, kRegisters, kControl},
     {"EXIT", "", "q?", OP_EXIT, kFixed, kRegisters, kControl},
     {"BPT", "TRAP", "i", OP_EXIT, kFixed, kRegisters, kControl},
     {"BSSY", "", "B l", OP_WARP, kFixed, kRegisters, kControl},

@@ -250,7 +250,8 @@ class Lowering {
       case FlowEnd::kReturn:
         return Return();
       case FlowEnd::kExit:
-        return Exit(*last);
+        Exit(*last);
+        return absl::OkStatus();
     }
     return absl::OkStatus();
   }
@@ -315,23 +316,17 @@ class Lowering {
     return absl::OkStatus();
   }
 
-  absl::Status Exit(const ProgramInstruction& last) {
+  void Exit(const ProgramInstruction& last) {
     if (last.text.opcode() == "EXIT") {
-      machine::Emission emission(b_, last.text, state_);
-      const machine::Operand* condition = emission.Find('q');
-      if (condition != nullptr && (!condition->use.reg.is_constant || condition->use.sign == '!')) {
-        return Error(last, "an end of the thread with a predicate of its own");
-      }
       if (source_.is_kernel) {
         b_.CreateRetVoid();
-        return absl::OkStatus();
+        return;
       }
       b_.CreateIntrinsic(llvm::Intrinsic::nvvm_exit, {}, {});
     } else {
       b_.CreateIntrinsic(llvm::Intrinsic::trap, {}, {});
     }
     b_.CreateUnreachable();
-    return absl::OkStatus();
   }
 
   const MachineContext& in_;

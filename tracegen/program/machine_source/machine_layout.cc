@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "tracegen/machine/forms/pattern.h"
 #include "tracegen/machine/meaning/meaning.h"
 #include "tracegen/program/machine_source/machine_error.h"
 #include "tracegen/program/machine_source/static_instruction.h"
@@ -19,6 +20,16 @@ using machine::Effect;
 using machine::ProgramBlock;
 using machine::ProgramInstruction;
 using machine::RegisterUse;
+
+// A predicate among the operands of EXIT and RET, which decides like a guard; null if there is none.
+const RegisterUse* OwnPredicate(const machine::Instruction& at) {
+  const auto places = machine::OperandPlaces(*at.form);
+  for (size_t i = 0; i < at.operands.size(); ++i) {
+    const RegisterUse& use = at.operands[i].use;
+    if (places[at.places[i]].kind == 'q' && (!use.reg.is_constant || use.sign == '!')) return &use;
+  }
+  return nullptr;
+}
 
 constexpr size_t kMostTargets = 256;  // a decision is recorded as one byte
 
@@ -78,8 +89,15 @@ class LayoutBuilder {
     // What must not happen, or would be recorded, for threads whose guard is false.
     const bool stands_alone = meaning->effect == Effect::kAccesses || meaning->effect == Effect::kMeets ||
                               op == "EXIT" || op == "RET" || op == "BPT";
-    if (instruction.is_guarded && stands_alone) {
-      if (!IsRunOf(*instruction.text.guard)) BeginRun(instruction);
+    const RegisterUse* guard = instruction.is_guarded ? &*instruction.text.guard : nullptr;
+    if (op == "EXIT" || op == "RET") {
+      const RegisterUse* own = OwnPredicate(instruction.text);
+      if (own != nullptr && guard != nullptr)
+        return MachineError(function_, instruction, "two predicates decide on it");
+      if (own != nullptr) guard = own;
+    }
+    if (guard != nullptr && stands_alone) {
+      if (!IsRunOf(*guard)) BeginRun(instruction, *guard);
     } else {
       EndRun();
     }
@@ -100,12 +118,12 @@ class LayoutBuilder {
   }
 
   // The node of what stands under a guard begins; the one before it decides.
-  void BeginRun(const ProgramInstruction& instruction) {
+  void BeginRun(const ProgramInstruction& instruction, const RegisterUse& guard) {
     EndRun();
     if (node().instructions.empty()) node().instructions.push_back(StaticJoin(lines_.Add(instruction)));
     node().end = FlowEnd::kConditional;
-    steps().guard = &*instruction.text.guard;
-    run_guard_ = &*instruction.text.guard;
+    steps().guard = &guard;
+    run_guard_ = &guard;
     run_from_ = current_;
     pending_.emplace_back(current_, &FlowNode::next);
     StartNode();

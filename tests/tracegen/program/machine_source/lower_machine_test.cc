@@ -110,6 +110,16 @@ TEST(LowerMachine, ConvergenceBarriersSayWhereToGoOn) {
   EXPECT_THAT(ir, HasSubstr("i32 112, label"));
 }
 
+TEST(LowerMachine, APredicateOfItsOwnDecidesOnAnEnd) {
+  const absl::StatusOr<CanonicalModule> lowered = Code({"EXIT !P0", "STS [RZ], R0", "EXIT"}).Lower();
+  ASSERT_TRUE(lowered.ok()) << lowered.status();
+  const absl::StatusOr<KernelUnit> unit = ReadKernel(*lowered, "walk");
+  ASSERT_TRUE(unit.ok()) << unit.status();
+  EXPECT_EQ(unit->program.block(0).terminator(), v1::BRANCH_CONDITIONAL);
+  EXPECT_EQ(unit->program.block_size(), 3);
+  EXPECT_THAT(Code({"@P1 EXIT !P0", "EXIT"}).Refusal(), HasSubstr("two predicates"));
+}
+
 TEST(LowerMachine, ParametersShareWordsOfTheBank) {
   const std::string ir =
       Code({"MOV R0, c[0x0][0x168]", "MOV R2, c[0x4][0x0]", "MOV R3, c[0x4][0x4]", "STG.E [R2.64], R0", "EXIT"}).Ir();
