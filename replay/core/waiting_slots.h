@@ -19,7 +19,7 @@ class WaitingSlots {
 
   // --- in a cycle, in this order
   void BeginCycle() { released_.clear(); }
-  // Asks every slot that waits whether its wait is over. Those whose is go on `CyclesToWake(slot)` later.
+  // Asks every slot that waits whether its wait is over. Those whose is go on so many cycles later as the second says.
   template <typename IsOver, typename CyclesToWake>
   void EndWaits(Cycle now, const IsOver& is_over, const CyclesToWake& cycles_to_wake) {
     std::erase_if(waiting_, [&](SlotId slot) {
