@@ -1,6 +1,4 @@
 // Machines as text: what is written is read as the same machine.
-#include "tools/exchange/gpgpusim/machine_text.h"
-
 #include <gmock/gmock.h>
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/util/message_differencer.h>
@@ -9,6 +7,7 @@
 #include <string>
 
 #include "replay/machine/machine.h"
+#include "tools/exchange/gpgpusim/machine_text.h"
 
 namespace heddle::tools {
 namespace {

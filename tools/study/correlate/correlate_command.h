@@ -11,8 +11,8 @@
 namespace heddle::tools::correlate {
 
 struct CorrelateArguments {
-  std::string hardware;                // --hardware: a visit, or a folder with visits to one card
-  std::vector<std::string> traces;     // at least one
+  std::string hardware;             // --hardware: a visit, or a folder with visits to one card
+  std::vector<std::string> traces;  // at least one
   std::string machine = "volta_v100";
   std::vector<std::string> overrides;  // --set
   std::string divergence;              // empty = what the ladder says
