@@ -28,12 +28,11 @@ void FindBarriers(const trace::Program& program, std::vector<uint32_t>& ids) {
   for (uint32_t id = 0; any && id < LaunchContext::kClusterBarrier; ++id) add(id);
 }
 
-// Threads of a warp that hand in the address of a row of a tile; 0 if all do, or if it is no load or store of tiles.
-uint8_t TileThreads(const trace::v1::Matrix& matrix) {
+// Step::members: of tiles each thread hands in a row, as far as there are rows; of all else each has a share.
+uint8_t MembersOf(const trace::v1::Matrix& matrix) {
   const bool moves = matrix.role() == trace::v1::Matrix::LOAD || matrix.role() == trace::v1::Matrix::STORE;
-  if (!moves || matrix.k() != 0) return 0;  // of a fragment each thread has a share
-  const uint32_t threads = matrix.m() * std::max(matrix.tiles(), 1u);
-  return threads < 32 ? static_cast<uint8_t>(threads) : 0;
+  if (!moves || matrix.k() != 0) return 32;
+  return static_cast<uint8_t>(std::clamp(matrix.m() * std::max(matrix.tiles(), 1u), 1u, 32u));
 }
 
 }  // namespace
@@ -81,9 +80,8 @@ LaunchContext::LaunchContext(const trace::LaunchView& view, const trace::v1::Fil
     const trace::Block& block = program.block(step.block);
     step.ends_block = pc + 1 == block.first + block.count;
     step.has_address = trace::Program::HasAddress(instruction);
-    step.meets = instruction.has_matrix();
-    has_matrices |= step.meets;
-    step.tile_threads = TileThreads(instruction.matrix());
+    if (instruction.has_matrix()) step.members = MembersOf(instruction.matrix());
+    has_matrices |= step.meets();
     step.uniform = (instruction.flags() & trace::v1::FLAG_UNIFORM) != 0;
     for (const machine::v1::ScriptedLatency& entry : scripted) {
       step.scripted |= entry.any_instruction() || entry.instruction() == pc;

@@ -36,20 +36,21 @@ struct Step {
   bool waits = true;
   trace::v1::OpClass op = trace::v1::OP_UNKNOWN;
   trace::v1::MemorySpace space = trace::v1::SPACE_NONE;
-  uint8_t barrier = 0;       // dense number of the barrier id
-  bool meets : 1 = false;    // of matrices: all live threads of the warp must issue it together
-  bool cluster : 1 = false;  // some lanes' addresses may be in shared memory of another block
+  uint8_t barrier = 0;   // dense number of the barrier id
+  uint8_t members = 0;   // of matrices: those of the 32 threads whose addresses count; 0: no such instruction
+  bool cluster = false;  // some lanes' addresses may be in shared memory of another block
   uint8_t bytes = 0;
-  uint8_t tile_threads = 0;      // load or store of tiles: threads of 32 whose addresses count; 0: all
   uint32_t collective = 0;       // 1 + index in LaunchContext::collectives; 0: no operands, and not asynchronous
   uint32_t barrier_threads = 0;  // 0 = all of the block
   uint32_t block = 0;            // basic block
 
+  // Whether all live threads of the warp must issue it together.
+  bool meets() const { return members != 0; }
   // Of lanes that issue it, those that access memory: of a warp's tiles each has a row from the first threads, and the
   // addresses of the others are not used. Where only others are together (--force-regrouping), all of them count.
   LaneMask LanesThatAccess(LaneMask lanes) const {
-    if (tile_threads == 0) return lanes;
-    const LaneMask first = (LaneMask{1} << tile_threads) - 1;
+    if (members == 0) return lanes;
+    const LaneMask first = (LaneMask{1} << members) - 1;
     const LaneMask used = lanes & (first | first << 32);
     return used != 0 ? used : lanes;
   }

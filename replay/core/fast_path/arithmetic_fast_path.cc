@@ -47,7 +47,7 @@ ArithmeticFastPath::ArithmeticFastPath(const FastPathParts& parts)
     const Step& step = parts.sm.steps[pc];
     const trace::v1::Terminator end = parts.sm.context.program.block(step.block).terminator;
     const bool branch =
-        step.kind == Step::kPlain && !step.meets && step.ends_block && how.hold == Hold::kControl &&
+        step.kind == Step::kPlain && !step.meets() && step.ends_block && how.hold == Hold::kControl &&
         how.unit <= UnitClass::kSfu && how.destinations == 0 &&
         (end == trace::v1::Terminator::FALL_THROUGH || end == trace::v1::Terminator::BRANCH_CONDITIONAL);
     const RegisterWord& registers = table.word(pc);

@@ -112,7 +112,7 @@ int SinglePipelineCore::IssueSeveral(int port, Cycle now) {
   const bool plainly = pipeline_ == nullptr && !may_refuse && !restricts;
   const auto is_plain = [&](SlotId slot) {
     const Step& step = sm_.steps[entries[slot].position.pc()];
-    return step.kind == Step::kPlain && !step.scripted && !step.meets && sm_.formation.inserted(slot) == 0;
+    return step.kind == Step::kPlain && !step.scripted && !step.meets() && sm_.formation.inserted(slot) == 0;
   };
   const auto issue = [&] {
     if (issued == count) return;
@@ -158,7 +158,7 @@ int SinglePipelineCore::IssueSeveral(int port, Cycle now) {
     const int threads = std::popcount(lanes[slot].mask);
     if (threads > room) continue;
     const bool inserted = sm_.formation.inserted(slot) != 0;
-    const bool meets = !inserted && sm_.steps[entries[slot].position.pc()].meets && sm_.MustMeet(slot);
+    const bool meets = !inserted && sm_.steps[entries[slot].position.pc()].meets() && sm_.MustMeet(slot);
     if (count != 0) {
       if (meets != first_meets) continue;
       // Inserted instructions are not shared with traced ones: they are counted apart.
@@ -267,7 +267,7 @@ bool SinglePipelineCore::Enter(int port, SlotId slot, Cycle now) {
   state = InFlightInstruction();
   state.outstanding = lanes.mask;
   state.inserted = sm_.formation.inserted(slot) != 0;
-  state.meets = step.meets && !state.inserted && sm_.MustMeet(slot);
+  state.meets = step.meets() && !state.inserted && sm_.MustMeet(slot);
   if (pipeline_ != nullptr) {
     StartPipelined(slot, step);
   } else if (!StartFixed(slot, step, now)) {
