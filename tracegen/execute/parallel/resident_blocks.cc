@@ -59,11 +59,12 @@ absl::Status ResidentBlocks::Run(const LaunchForm* recorded, const LaunchForm* n
   geometry_ = geometry;
   geometry_.first_block = geometry_.end_block = 0;
   const InstrumentedKernel& kernel = *(recorded != nullptr ? recorded : native)->kernel;
-  width_ = geometry.cluster_blocks();
-  const uint64_t wanted = std::max(
-      width_, static_cast<uint32_t>(std::min<uint64_t>(options_.resident_blocks, geometry.blocks())) / width_ * width_);
-  live_blocks_ =
-      std::max(width_, LiveBlocks(static_cast<uint32_t>(wanted), geometry, kernel.uses_local) / width_ * width_);
+  clusters_.width = geometry.cluster_blocks();
+  const uint64_t wanted =
+      std::max(clusters_.width, static_cast<uint32_t>(std::min<uint64_t>(options_.resident_blocks, geometry.blocks())) /
+                                    clusters_.width * clusters_.width);
+  live_blocks_ = std::max(clusters_.width, LiveBlocks(static_cast<uint32_t>(wanted), geometry, kernel.uses_local) /
+                                               clusters_.width * clusters_.width);
   if (live_blocks_ < wanted) {
     warnings_.Add(absl::StrCat("kernel '", trace::BriefKernelName(kernel.name), "': ", live_blocks_,
                                " of its blocks are live at once, ", "not ", wanted,
@@ -85,15 +86,15 @@ absl::Status ResidentBlocks::Run(const LaunchForm* recorded, const LaunchForm* n
     slot.runner->SetLiveBlocks(live_blocks_);
     slot.runner->SetBounds(allocations_, program);
   }
-  clusters_.clear();
-  if (width_ > 1) {
-    HEDDLE_ASSIGN_OR_RETURN(memory_, ClusterMemory::Create(live_blocks_ / width_));
-    while (clusters_.size() < live_blocks_ / width_) {
-      clusters_.push_back(std::make_unique<LiveCluster>());
-      clusters_.back()->phase.on_end = [this] { waits_.Changed(); };
+  clusters_.live.clear();
+  if (clusters_.width > 1) {
+    HEDDLE_ASSIGN_OR_RETURN(clusters_.memory, ClusterMemory::Create(live_blocks_ / clusters_.width));
+    while (clusters_.live.size() < live_blocks_ / clusters_.width) {
+      clusters_.live.push_back(std::make_unique<LiveCluster>());
+      clusters_.live.back()->phase.on_end = [this] { waits_.Changed(); };
     }
-    if (clusters_.size() == 1 && program != nullptr) {
-      for (size_t rank = 0; rank < observers_.size() && rank < width_; ++rank) {
+    if (clusters_.live.size() == 1 && program != nullptr) {
+      for (size_t rank = 0; rank < observers_.size() && rank < clusters_.width; ++rank) {
         slots_[rank].runner->SetObserver(observers_[rank]);
       }
     }
@@ -116,7 +117,7 @@ absl::Status ResidentBlocks::RunAll(const LaunchForm* recorded, const LaunchForm
   for (;;) {
     bool progressed = false;
     bool any = false;
-    for (size_t cluster = 0; cluster < live_blocks_ / width_; ++cluster) {
+    for (size_t cluster = 0; cluster < live_blocks_ / clusters_.width; ++cluster) {
       const std::span<Slot> group = Group(cluster);
       if (!queue.empty() && std::ranges::none_of(group, &Slot::live)) {
         BeginGroup(cluster, *(queue.record() ? recorded : native), queue);
@@ -140,17 +141,17 @@ void ResidentBlocks::BeginGroup(size_t cluster, const LaunchForm& form, const Bl
   if (record) {
     for (const uint64_t block : queue.BeginningRecords()) writer_.BeginBlock(block);
   }
-  if (width_ > 1) {
-    clusters_[cluster]->blocks.clear();
-    clusters_[cluster]->phase.number = 0;
-    clusters_[cluster]->phase.blocks.clear();
+  if (clusters_.width > 1) {
+    clusters_.live[cluster]->blocks.clear();
+    clusters_.live[cluster]->phase.number = 0;
+    clusters_.live[cluster]->phase.blocks.clear();
   }
-  for (uint32_t rank = 0; rank < width_; ++rank) {
+  for (uint32_t rank = 0; rank < clusters_.width; ++rank) {
     Slot& slot = Group(cluster)[rank];
     Begin(slot, form, record, queue.block(rank));
-    if (width_ == 1) continue;
-    slot.runner->JoinCluster(*clusters_[cluster]);
-    memory_->Open(static_cast<uint32_t>(cluster), rank);
+    if (clusters_.width == 1) continue;
+    slot.runner->JoinCluster(*clusters_.live[cluster]);
+    clusters_.memory->Open(static_cast<uint32_t>(cluster), rank);
   }
 }
 
@@ -171,9 +172,9 @@ void ResidentBlocks::Begin(Slot& slot, const LaunchForm& form, bool record, uint
 
 void ResidentBlocks::Activate(Slot& slot) {
   if (active_ == &slot) return;
-  if (memory_ != nullptr) {
+  if (clusters_.memory != nullptr) {
     const auto number = static_cast<uint32_t>(&slot - slots_.data());
-    memory_->Show(number / width_, number % width_);
+    clusters_.memory->Show(number / clusters_.width, number % clusters_.width);
     active_ = &slot;
     return;
   }
@@ -205,16 +206,16 @@ absl::Status ResidentBlocks::Turn(Slot& slot, bool* progressed) {
   *progressed = true;
   if (*end != BlockRunner::TurnEnd::kFinished) return absl::OkStatus();
   slot.live = false;
-  if (memory_ != nullptr) {
+  if (clusters_.memory != nullptr) {
     const auto number = static_cast<uint32_t>(&slot - slots_.data());
-    memory_->Close(number / width_, number % width_);
+    clusters_.memory->Close(number / clusters_.width, number % clusters_.width);
   }
   if (options_.progress) options_.progress(slot.block, instructions_);
   return slot.record ? writer_.Flush() : absl::OkStatus();
 }
 
 absl::Status ResidentBlocks::Deadlock() {
-  for (uint32_t s = 0; s < live_blocks_ && width_ > 1; ++s) {
+  for (uint32_t s = 0; s < live_blocks_ && clusters_.width > 1; ++s) {
     if (!slots_[s].live || !slots_[s].runner->FailOneTest()) continue;
     waits_.Changed();
     return absl::OkStatus();
@@ -241,7 +242,7 @@ void ResidentBlocks::Reset() {
     warnings_.AddAll(slot.runner->warnings());
   }
   active_ = nullptr;
-  memory_.reset();
+  clusters_.memory.reset();
   writer_.EndLaunch();
 }
 

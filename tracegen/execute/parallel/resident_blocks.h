@@ -65,9 +65,16 @@ class ResidentBlocks {
     uint64_t idle_in = 0;              // epoch in which none of its threads can go on
     std::vector<char> shared;          // while another slot uses the window
   };
+  struct Clusters {
+    uint32_t width = 1;                     // blocks of each
+    std::unique_ptr<ClusterMemory> memory;  // of clusters of several blocks, as is the next
+    std::vector<std::unique_ptr<LiveCluster>> live;
+  };
   absl::Status RunAll(const LaunchForm* recorded, const LaunchForm* native, std::span<const GridRange> ranges);
   // The slots of a cluster, or the one of a block.
-  std::span<Slot> Group(size_t cluster) { return std::span(slots_).subspan(cluster * width_, width_); }
+  std::span<Slot> Group(size_t cluster) {
+    return std::span(slots_).subspan(cluster * clusters_.width, clusters_.width);
+  }
   void BeginGroup(size_t cluster, const LaunchForm& form, const BlockQueue& queue);
   void Begin(Slot& slot, const LaunchForm& form, bool record, uint64_t block);
   // One turn; `progressed` unless nothing could be done.
@@ -88,9 +95,7 @@ class ResidentBlocks {
   // The launch.
   Geometry geometry_;
   uint32_t live_blocks_ = 0;
-  uint32_t width_ = 1;                     // blocks of a cluster
-  std::unique_ptr<ClusterMemory> memory_;  // of clusters of several blocks
-  std::vector<std::unique_ptr<LiveCluster>> clusters_;
+  Clusters clusters_;
   uint64_t clock_ = 0;
   Slot* active_ = nullptr;  // whose shared memory is in the window
   InOrderWriter writer_;

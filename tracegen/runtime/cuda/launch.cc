@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "tracegen/runtime/client/stand_in.h"
-#include "tracegen/runtime/cuda/clusters.h"
 #include "tracegen/runtime/cuda/device_model.h"
 #include "tracegen/runtime/cuda/state.h"
 #include "tracegen/runtime/cuda/textures.h"

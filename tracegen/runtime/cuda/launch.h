@@ -60,6 +60,21 @@ cudaError_t PrepareLaunch(const char* call, KernelWork* work, const device::Kern
 // are refused.
 cudaError_t SetParameters(const char* call, const device::KernelInfo& info, std::string parameters, KernelWork* work);
 
+// The clusters that a launch asks for by its attribute: 0 in all dimensions if it does not.
+dim3 AskedCluster(const cudaLaunchAttributeValue& value);
+
+// Gives a launch the clusters that the program asks for, by an attribute of the launch or of the kernel, and checks
+// them and those that the kernel was compiled for. Errors: cudaErrorInvalidClusterSize, cudaErrorNotSupported below
+// compute capability 9.0; what is wrong is explained.
+cudaError_t ChooseCluster(const char* call, const Kernel& kernel, const device::KernelInfo& info, LaunchShape* shape);
+
+// Sets what the program asks for all launches of a kernel by cudaFuncSetAttribute: whether clusters may have more than
+// 8 blocks, and how large they are. False: it is another attribute, or not a value that it can have.
+bool SetClusterAttribute(int attribute, int value, Kernel* kernel);
+
+// Clusters of such a launch that the device holds at once.
+int ResidentClusters(const Kernel& kernel, const device::KernelInfo& info, const LaunchShape& shape);
+
 // Runs a kernel of a loaded image to its end; what it prints goes to stdout. Or keeps it, in a stream that is captured.
 cudaError_t RunKernel(const char* call, KernelWork work);
 // A launch with attributes; arguments are pointers, or, if there are none, what `extra` names.

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "tracegen/runtime/cuda/clusters.h"
 #include "tracegen/runtime/cuda/graphs/graph.h"
 #include "tracegen/runtime/cuda/graphs/parameters.h"
 #include "tracegen/runtime/cuda/state.h"

@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "tracegen/runtime/cuda/clusters.h"
 #include "tracegen/runtime/cuda/device_model.h"
 #include "tracegen/runtime/cuda/launch.h"
 #include "tracegen/runtime/cuda/loading/modules.h"
