@@ -98,17 +98,17 @@ RendezvousUnit::Group RendezvousUnit::Issue(int port, Cycle result) {
   return place.group;
 }
 
-void RendezvousUnit::SubmitNext(Cycle now) {
+void RendezvousUnit::SubmitNext(SharedLocator& locator, Cycle now) {
   const uint32_t number = queued_.front();
   queued_.pop_front();
   Place& place = places_[number];
   const Group& group = place.group;
   const Pc pc = group.at.pc();
   const Step& step = context_.steps[pc];
-  const bool generic = step.space == trace::v1::SPACE_GENERIC;
-  const bool addresses = step.has_address && (generic || memory_.memory().needs_addresses());
+  const bool addresses = step.has_address && (step.by_lane() || memory_.memory().needs_addresses());
   if (addresses) {
     cursors_.TakeAddresses(group.lanes, pc, memory_.addresses());
+    if (step.cluster) locator.Locate(pc, group.lanes.mask, group.lanes.thread, memory_);
   } else if (step.has_address) {
     cursors_.SkipAddresses(group.lanes);
   }
@@ -144,7 +144,7 @@ void RendezvousUnit::Release(const Group& group) {
 
 // --- a cycle
 
-void RendezvousUnit::RunCycle(Cycle now) {
+void RendezvousUnit::RunCycle(SharedLocator& locator, Cycle now) {
   released_.clear();
   std::erase_if(ending_, [&](uint32_t number) {
     if (places_[number].last > now) return false;
@@ -153,7 +153,7 @@ void RendezvousUnit::RunCycle(Cycle now) {
     return true;
   });
   std::sort(released_.begin(), released_.end());
-  if (!queued_.empty() && memory_.memory().StageFree()) SubmitNext(now);
+  if (!queued_.empty() && memory_.memory().StageFree()) SubmitNext(locator, now);
 }
 
 Cycle RendezvousUnit::NextWake(Cycle now) const {

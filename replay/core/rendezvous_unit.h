@@ -12,6 +12,7 @@
 #include "replay/core/copy_engine.h"
 #include "replay/core/launch_context.h"
 #include "replay/core/memory_port.h"
+#include "replay/core/shared_locator.h"
 #include "replay/memory/ports/memory_system.h"
 #include "replay/seams/types.h"
 #include "replay/trace/thread_cursors.h"
@@ -67,7 +68,7 @@ class RendezvousUnit {
   // memory stage from the next cycle on, or is given to it at once.
   Group Issue(int port, Cycle result);
   // Gives the access that has waited longest to the memory stage, which is free. There must be one.
-  void SubmitNext(Cycle now);
+  void SubmitNext(SharedLocator& locator, Cycle now);
 
   // --- the memory's replies
   static bool Owns(AccessId access) { return access >= kFirstAccess && access < CopyEngine::kFirstAccess; }
@@ -75,7 +76,7 @@ class RendezvousUnit {
   void StoreAcknowledged(AccessId access, Cycle at);
 
   // --- the unit's part of a cycle, behind the memory's
-  void RunCycle(Cycle now);
+  void RunCycle(SharedLocator& locator, Cycle now);
   // Slots that are done in it, ascending.
   std::span<const SlotId> released() const { return released_; }
   // The next cycle after `now` with something to do other than issuing, unless the memory changes it; kNever if there

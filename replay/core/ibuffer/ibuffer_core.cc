@@ -62,7 +62,7 @@ void IBufferCore::RunAsync(Cycle now) {
 }
 
 void IBufferCore::RunRendezvous(Cycle now) {
-  sm_.rendezvous.RunCycle(now);
+  sm_.rendezvous.RunCycle(sm_.locator, now);
   for (const SlotId slot : sm_.rendezvous.released()) {
     sm_.run.last_progress = now;
     if (resolve_.waits()) {

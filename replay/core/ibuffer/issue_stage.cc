@@ -276,7 +276,7 @@ void IssueStage::IssueGroups(Cycle now) {
     }
     NoteIssue(port, sm_.IssueGroup(port, result), now);
     state_.ports.issued_mask |= 1u << port;
-    if (memory) sm_.rendezvous.SubmitNext(now);
+    if (memory) sm_.rendezvous.SubmitNext(sm_.locator, now);
   }
 }
 

@@ -55,7 +55,7 @@ void SinglePipelineCore::RunAsync(Cycle now) {
   }
   for (const SlotId slot : sm_.async.released()) WriteBack(slot, 0);
   if (!sm_.rendezvous.used()) return;
-  sm_.rendezvous.RunCycle(now);
+  sm_.rendezvous.RunCycle(sm_.locator, now);
   for (const SlotId slot : sm_.rendezvous.released()) {
     sm_.run.last_progress = now;
     // Else its arrival is still on its way through the pipeline.
