@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "replay/core/event_wheel.h"
 #include "replay/core/ibuffer/ibuffer_state.h"
 #include "replay/core/ibuffer/instruction_buffers.h"
+#include "replay/core/pending/event_wheel.h"
 #include "replay/core/sm_parts.h"
 #include "replay/seams/types.h"
 

@@ -7,9 +7,9 @@
 
 #include "replay/core/ibuffer/ibuffer_state.h"
 #include "replay/core/ibuffer/issue_status_unit.h"
+#include "replay/core/pending/write_back_queue.h"
 #include "replay/core/resolve_unit.h"
 #include "replay/core/sm_parts.h"
-#include "replay/core/write_back_queue.h"
 #include "replay/seams/types.h"
 
 namespace heddle::replay {

@@ -1,6 +1,6 @@
 // How far each thread's asynchronous copies are: in flight, in groups, awaited.
-#ifndef HEDDLE_REPLAY_CORE_COPY_PROGRESS_H_
-#define HEDDLE_REPLAY_CORE_COPY_PROGRESS_H_
+#ifndef HEDDLE_REPLAY_CORE_PENDING_COPY_PROGRESS_H_
+#define HEDDLE_REPLAY_CORE_PENDING_COPY_PROGRESS_H_
 
 #include <algorithm>
 #include <array>
@@ -50,4 +50,4 @@ class CopyProgress {
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_REPLAY_CORE_COPY_PROGRESS_H_
+#endif  // HEDDLE_REPLAY_CORE_PENDING_COPY_PROGRESS_H_

@@ -1,6 +1,6 @@
 // Events of one SM by cycle.
-#ifndef HEDDLE_REPLAY_CORE_EVENT_WHEEL_H_
-#define HEDDLE_REPLAY_CORE_EVENT_WHEEL_H_
+#ifndef HEDDLE_REPLAY_CORE_PENDING_EVENT_WHEEL_H_
+#define HEDDLE_REPLAY_CORE_PENDING_EVENT_WHEEL_H_
 
 #include <algorithm>
 #include <array>
@@ -211,4 +211,4 @@ class EventWheel {
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_REPLAY_CORE_EVENT_WHEEL_H_
+#endif  // HEDDLE_REPLAY_CORE_PENDING_EVENT_WHEEL_H_

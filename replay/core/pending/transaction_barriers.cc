@@ -1,4 +1,4 @@
-#include "replay/core/transaction_barriers.h"
+#include "replay/core/pending/transaction_barriers.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,6 +1,6 @@
 // Transaction barriers in the shared memory of the resident blocks of one SM.
-#ifndef HEDDLE_REPLAY_CORE_TRANSACTION_BARRIERS_H_
-#define HEDDLE_REPLAY_CORE_TRANSACTION_BARRIERS_H_
+#ifndef HEDDLE_REPLAY_CORE_PENDING_TRANSACTION_BARRIERS_H_
+#define HEDDLE_REPLAY_CORE_PENDING_TRANSACTION_BARRIERS_H_
 
 #include <cstdint>
 #include <deque>
@@ -60,4 +60,4 @@ class TransactionBarriers {
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_REPLAY_CORE_TRANSACTION_BARRIERS_H_
+#endif  // HEDDLE_REPLAY_CORE_PENDING_TRANSACTION_BARRIERS_H_

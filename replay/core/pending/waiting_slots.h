@@ -1,6 +1,6 @@
 // Slots that wait for asynchronous copies, or for a phase of a transaction barrier.
-#ifndef HEDDLE_REPLAY_CORE_WAITING_SLOTS_H_
-#define HEDDLE_REPLAY_CORE_WAITING_SLOTS_H_
+#ifndef HEDDLE_REPLAY_CORE_PENDING_WAITING_SLOTS_H_
+#define HEDDLE_REPLAY_CORE_PENDING_WAITING_SLOTS_H_
 
 #include <algorithm>
 #include <deque>
@@ -57,4 +57,4 @@ class WaitingSlots {
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_REPLAY_CORE_WAITING_SLOTS_H_
+#endif  // HEDDLE_REPLAY_CORE_PENDING_WAITING_SLOTS_H_

@@ -1,12 +1,12 @@
 // What write-back has to do on one SM, and in which order.
-#ifndef HEDDLE_REPLAY_CORE_WRITE_BACK_QUEUE_H_
-#define HEDDLE_REPLAY_CORE_WRITE_BACK_QUEUE_H_
+#ifndef HEDDLE_REPLAY_CORE_PENDING_WRITE_BACK_QUEUE_H_
+#define HEDDLE_REPLAY_CORE_PENDING_WRITE_BACK_QUEUE_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "replay/core/event_wheel.h"
+#include "replay/core/pending/event_wheel.h"
 #include "replay/seams/types.h"
 
 namespace heddle::replay {
@@ -79,4 +79,4 @@ class WriteBackQueue {
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_REPLAY_CORE_WRITE_BACK_QUEUE_H_
+#endif  // HEDDLE_REPLAY_CORE_PENDING_WRITE_BACK_QUEUE_H_

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "replay/core/event_wheel.h"
+#include "replay/core/pending/event_wheel.h"
 #include "replay/engine/calendar.h"
 #include "replay/trace/chunk_cache.h"
 #include "tests/replay/core/engine_harness.h"

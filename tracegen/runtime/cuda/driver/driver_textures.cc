@@ -1,5 +1,5 @@
 // Arrays, texture and surface objects, and references of modules, of the driver API: other words for the runtime's.
-#include "tracegen/runtime/cuda/driver_textures.h"
+#include "tracegen/runtime/cuda/driver/driver_textures.h"
 
 #include <cstdint>
 #include <cstring>

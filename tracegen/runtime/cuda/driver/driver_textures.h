@@ -1,6 +1,6 @@
 // Texture and surface references of modules of the driver API.
-#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_DRIVER_TEXTURES_H_
-#define HEDDLE_TRACEGEN_RUNTIME_CUDA_DRIVER_TEXTURES_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_DRIVER_DRIVER_TEXTURES_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_DRIVER_DRIVER_TEXTURES_H_
 
 #include "tracegen/runtime/cuda/api.h"
 
@@ -11,4 +11,4 @@ void ForgetReferences(CUmodule module);
 
 }  // namespace heddle::cuda
 
-#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_DRIVER_TEXTURES_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_DRIVER_DRIVER_TEXTURES_H_

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <utility>
 
-#include "tracegen/runtime/cuda/driver_textures.h"
+#include "tracegen/runtime/cuda/driver/driver_textures.h"
 #include "tracegen/runtime/cuda/image_form.h"
 #include "tracegen/runtime/cuda/state.h"
 
