@@ -30,8 +30,6 @@ struct ExtractArguments {
   TraceSelection selection;
 };
 
-int ExitStatus(const absl::Status& status) { return absl::IsInvalidArgument(status) ? kWrongUsage : kFailed; }
-
 // Some launches, kernels or blocks as a trace of their own.
 int Extract(const ExtractArguments& arguments) {
   if (const absl::Status status = CheckTraceOutput(arguments.output.path, {arguments.trace}); !status.ok()) {
@@ -65,7 +63,7 @@ int Extract(const ExtractArguments& arguments) {
                      arguments.selection.blocks.empty() ? "" : "; blocks ", arguments.selection.blocks));
   });
   progress.Clear();
-  if (!status.ok()) return ReportError(ExitStatus(status), status);
+  if (!status.ok()) return ReportError(ExitStatusOfNewTrace(status), status);
   return ReportNewTrace(arguments.output.path, input->file_bytes());
 }
 

@@ -33,7 +33,7 @@ using trace::LaunchInfo;
 using trace::TraceInfo;
 using trace::TraceReader;
 
-constexpr Table::Align kLeft = Table::Align::kLeft;
+using enum Table::Align;
 constexpr size_t kMostInLine = 200;  // characters of a name
 constexpr const char* kModels[] = {"separable", "time", "relative", "chain", "induction", "counted"};
 

@@ -21,7 +21,7 @@ using replay::BlockLimit;
 using replay::LaunchLimits;
 using replay::LimitOptions;
 
-constexpr Table::Align kLeft = Table::Align::kLeft;
+using enum Table::Align;
 
 // Share of the lanes that work, in per cent.
 double Activity(uint64_t thread_instructions, uint64_t issues, uint32_t warp_size) {

@@ -30,8 +30,6 @@ struct MergeArguments {
   TraceOutput output;
 };
 
-int ExitStatus(const absl::Status& status) { return absl::IsInvalidArgument(status) ? kWrongUsage : kFailed; }
-
 // Several traces as one.
 int Merge(const MergeArguments& arguments) {
   if (arguments.traces.size() < 2) {
@@ -51,7 +49,7 @@ int Merge(const MergeArguments& arguments) {
     readers.push_back(*std::move(reader));
   }
   absl::StatusOr<trace::MergedHeader> header = trace::MergeHeaders(inputs, kNewTraceProducer);
-  if (!header.ok()) return ReportError(ExitStatus(header.status()), header.status());
+  if (!header.ok()) return ReportError(ExitStatusOfNewTrace(header.status()), header.status());
   Progress progress("Merging", true);
   const absl::Status status = WriteTrace(arguments.output, 0, header->header, [&](TraceWriter& writer) {
     trace::TraceCopier copier(writer, false);
@@ -68,7 +66,7 @@ int Merge(const MergeArguments& arguments) {
     return AddAnnotation(writer, "heddle.merge", absl::StrJoin(parts, "; "));
   });
   progress.Clear();
-  if (!status.ok()) return ReportError(ExitStatus(status), status);
+  if (!status.ok()) return ReportError(ExitStatusOfNewTrace(status), status);
   return ReportNewTrace(arguments.output.path, bytes);
 }
 

@@ -59,6 +59,8 @@ absl::Status AddAnnotation(TraceWriter& writer, const std::string& key, const st
   return writer.AddAnnotation(annotation);
 }
 
+int ExitStatusOfNewTrace(const absl::Status& status) { return absl::IsInvalidArgument(status) ? kWrongUsage : kFailed; }
+
 int ReportNewTrace(const std::string& path, uint64_t bytes_before) {
   const auto reader = OpenTrace(path);
   if (!reader.ok()) return ReportError(kFailed, reader.status());

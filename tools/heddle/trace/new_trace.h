@@ -41,6 +41,9 @@ absl::Status AddAnnotation(trace::TraceWriter& writer, const std::string& key, c
 absl::Status WriteTrace(const TraceOutput& output, uint64_t chunk, trace::v1::FileHeader header,
                         const std::function<absl::Status(trace::TraceWriter&)>& copy);
 
+// The exit status of a command that could not write its trace: some words select what is not there.
+int ExitStatusOfNewTrace(const absl::Status& status);
+
 // Prints one line about the new trace; returns the exit status.
 int ReportNewTrace(const std::string& path, uint64_t bytes_before);
 
