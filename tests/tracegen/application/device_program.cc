@@ -226,6 +226,17 @@ void Linked() {
   std::printf("%s\n", data[31] == 62 && counter == 41 ? "right" : "wrong");
 }
 
+// A grid of 4 x 4 blocks in clusters of 1 x 2, whose blocks lie a row apart.
+void Clusters() {
+  LaunchRequest request = Request(Load({"kernels.bc"}), "Write", 4, 32, Arguments().Add(Allocate<int>(128, "data")));
+  request.grid[1] = 4;
+  request.cluster[0] = 1;
+  request.cluster[1] = 2;
+  request.cluster[2] = 1;
+  Launch(request);
+  std::printf("right\n");
+}
+
 void OpenCl() {
   ModuleInfo module;
   const Result broken =
@@ -345,6 +356,7 @@ int main(int argc, char** argv) {
       {"fork", Fork},
       {"spawn", Spawn},
       {"linked", Linked},
+      {"clusters", Clusters},
       {"opencl", OpenCl},
       {"late", LateModule},
       {"kill-device", KillDevice},

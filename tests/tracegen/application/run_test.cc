@@ -1,4 +1,8 @@
 // Programs that use the device: what they compute, and the trace of all their launches.
+#include <cstdint>
+#include <set>
+#include <vector>
+
 #include "tests/tracegen/application/application_fixture.h"
 
 namespace heddle::tracegen {
@@ -7,6 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 
 TEST_F(ApplicationTest, RunsNativelyWithoutACapture) {
   const Run run = Native("compute");
@@ -112,6 +117,20 @@ TEST_F(ApplicationTest, OnlySomeBlocksAreRecordedAndAllRun) {
       EXPECT_EQ(scale.launch.selection().seed(), 7u);
     }
   }
+}
+
+TEST_F(ApplicationTest, OnlySomeClustersAreRecordedAsAWhole) {
+  EXPECT_EQ(Capture("clusters", "--max-blocks 3 --block-choice even").out, "right\n");
+  const auto reader = Open();
+  ASSERT_NE(reader, nullptr);
+  // Blocks 0, 5 and 10 are chosen, so clusters 0, 1 and 6 of 8. In the second half of the grid the first one, 4, is not
+  // recorded.
+  std::set<uint64_t> blocks;
+  for (const auto& chunk : reader->index().chunk()) {
+    for (uint64_t block = chunk.first_block(); block <= chunk.last_block(); ++block) blocks.insert(block);
+  }
+  EXPECT_EQ(reader->launches()[0].totals.blocks(), 6u);
+  EXPECT_THAT(blocks, IsSupersetOf(std::vector<uint64_t>{0, 1, 4, 5, 10, 14}));
 }
 
 TEST_F(ApplicationTest, LinksSeparatelyCompiledDeviceCode) {

@@ -138,9 +138,8 @@ absl::Status ResidentBlocks::RunAll(const LaunchForm* recorded, const LaunchForm
 
 void ResidentBlocks::BeginGroup(size_t cluster, const LaunchForm& form, const BlockQueue& queue) {
   const bool record = queue.record();
-  if (record) {
-    for (const uint64_t block : queue.BeginningRecords()) writer_.BeginBlock(block);
-  }
+  // Those of later clusters, too: this one may have none.
+  for (const uint64_t block : queue.BeginningRecords()) writer_.BeginBlock(block);
   if (clusters_.width > 1) {
     clusters_.live[cluster]->blocks.clear();
     clusters_.live[cluster]->phase.number = 0;
