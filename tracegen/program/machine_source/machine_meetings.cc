@@ -98,9 +98,9 @@ void Reduce(MachineStepContext& step) {
   const char* operation = e.Has("SUM")   ? "add"
                           : e.Has("MIN") ? (is_signed ? "min" : "umin")
                           : e.Has("MAX") ? (is_signed ? "max" : "umax")
-                          : e.Has("AND") ? "and"
+                          : e.Has("OR")  ? "or"
                           : e.Has("XOR") ? "xor"
-                                         : "or";
+                                         : "and";  // what the assembler prints without a modifier
   Value* value = e.In(0);
   Value* mask = e.Intrinsic("llvm.nvvm.activemask", {});
   e.Out(e.Intrinsic(absl::StrCat("llvm.nvvm.redux.sync.", operation), {value, mask}));

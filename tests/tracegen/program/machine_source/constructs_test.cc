@@ -180,6 +180,21 @@ TEST_F(MachineConstructsTest, ThreadsOfAWarpMeet) {
        });
 }
 
+TEST_F(MachineConstructsTest, ReductionsOfAWarp) {
+  Both("", R"(
+  or.b32 %r8, %r0, 64; redux.sync.and.b32 %r4, %r8, 0xffffffff; redux.sync.or.b32 %r5, %r0, 0xffffffff;
+  mul.lo.u32 %r9, %r0, %r0; redux.sync.xor.b32 %r6, %r9, 0xffffffff;
+  sub.u32 %r10, %r0, 40; redux.sync.min.s32 %r7, %r10, 0xffffffff;
+  st.global.v4.u32 [%d], {%r4, %r5, %r6, %r7};
+)",
+       [](uint32_t t) {
+         const uint32_t first = t / 32 * 32;
+         uint32_t squares = 0;
+         for (uint32_t i = first; i < first + 32; ++i) squares ^= i * i;
+         return std::vector<double>{double(first + 64), double(first + 31), double(squares), double(first - 40)};
+       });
+}
+
 TEST_F(MachineConstructsTest, PartsOfAWarpMeet) {
   Both("", R"(
   setp.lt.u32 %p0, %r0, 16; mov.u32 %r9, 0;
