@@ -243,6 +243,23 @@ TEST_F(ClustersTest, ArrivalsWhereNoBarrierIsAreTold) {
         Recipe(2, 1, {0, 0}), {"has not been initialized"});
 }
 
+TEST_F(ClustersTest, WaitsForBarriersOfOtherBlocksAreTold) {
+  Fails(absl::StrCat(kExchange, R"(
+  __shared__ alignas(8) unsigned long long barrier;
+  const unsigned own = (unsigned)__cvta_generic_to_shared(&barrier);
+  unsigned remote;
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(own) : "memory");
+  ARRIVE;
+  WAIT;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(own), "r"(rank ^ 1));
+  asm volatile("{ .reg .pred p; WAITS: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], 1; @!p bra WAITS; }"
+               :: "r"(remote) : "memory");
+  ARRIVE;
+  WAIT;
+})"),
+        Recipe(2, 1, {0, 0}), {"lies in another block of the cluster, where a thread can only arrive"});
+}
+
 TEST_F(ClustersTest, SeveralClustersMayBeLiveAtOnce) {
   options_.resident_blocks = 4;
   Succeeds(absl::StrCat(kExchange, R"(

@@ -235,7 +235,7 @@ uint64_t BlockThreads::Transact(uint32_t site, Transaction operation, uint64_t a
 
 uint64_t BlockThreads::WaitForPhase(TransactionBarriers::Wait wait) {
   wait.address = waits_.OwnAddress(wait.address);
-  FailIf(waits_.transactions.WhyRefused(wait.address), wait.site);
+  FailIf(waits_.WhyNoWait(wait.address), wait.site);
   const uint32_t self = threads_.running();
   if (rounds_.in_round()) rounds_.LeaveByRunning();
   polling_.NoteActivity();

@@ -22,6 +22,11 @@ bool MayBeRemote(Transaction operation) {
   }
 }
 
+std::string OnlyArrivals(uint64_t address) {
+  return absl::StrCat("transaction barrier 0x", absl::Hex(address),
+                      " lies in another block of the cluster, where a thread can only arrive");
+}
+
 }  // namespace
 
 uint64_t SplitWaits::OwnAddress(uint64_t address) const {
@@ -36,14 +41,15 @@ std::string SplitWaits::Transact(Transaction operation, uint64_t address, uint32
   if (live == nullptr || RankOf(own) >= live->blocks.size()) {
     return absl::StrCat("transaction barrier 0x", absl::Hex(own), " lies in no block of the cluster");
   }
-  if (!MayBeRemote(operation)) {
-    return absl::StrCat("transaction barrier 0x", absl::Hex(own),
-                        " lies in another block of the cluster, where a thread can only arrive");
-  }
+  if (!MayBeRemote(operation)) return OnlyArrivals(own);
   TransactionBarriers& owner = live->blocks[RankOf(own)]->transactions;
   std::string wrong = owner.ApplyFrom(own, operation, InOwnWindow(own), number, before);
   if (live->phase.on_end) live->phase.on_end();
   return wrong;
+}
+
+std::string SplitWaits::WhyNoWait(uint64_t own) const {
+  return IsOfCluster(own) ? OnlyArrivals(own) : transactions.WhyRefused(own);
 }
 
 }  // namespace heddle::tracegen

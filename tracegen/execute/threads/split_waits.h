@@ -42,6 +42,8 @@ struct SplitWaits {
 
   // TransactionBarriers::Apply, also for barriers of other blocks of the cluster, where threads may only arrive.
   std::string Transact(Transaction operation, uint64_t address, uint32_t number, uint64_t* before);
+  // Why a thread may not wait there, `own` as OwnAddress gives it; empty if it may.
+  std::string WhyNoWait(uint64_t own) const;
   // The address in the block's own window of what lies in its own share of the cluster's.
   uint64_t OwnAddress(uint64_t address) const;
 
