@@ -49,6 +49,7 @@ constexpr ClassName kClasses[] = {
     {trace::v1::OP_WARP, "warp", "warp operations"},
     {trace::v1::OP_TENSOR, "tensor", "matrix operations"},
     {trace::v1::OP_ASYNC, "async", "asynchronous copies and waits"},
+    {trace::v1::OP_CONVERGENCE, "convergence", "convergence barriers of machine code"},
 };
 // A class that the table lacks would be missing in every comparison.
 static_assert(std::size(kClasses) == trace::v1::OpClass_ARRAYSIZE - 1);
