@@ -63,13 +63,19 @@ def compress(folder):
         path.unlink()
 
 
-def add_workload(bundle, heddle, scratch, workload, size, recipe):
-    """Adds one recipe; gives its entry in bundle.json."""
+def add_workload(bundle, heddle, scratch, most_bytes, workload, size, recipe):
+    """Adds one recipe; gives its entry in bundle.json, or None if its files are larger than `most_bytes`."""
     name = f"{workload}-{size}"
     folder = bundle / "plans" / name
     digest, instructions = capture(heddle, recipe, folder, scratch / f"{name}.htrace")
     (scratch / f"{name}.htrace").unlink()
     compress(folder)
+    file_bytes = sum(path.stat().st_size for path in folder.iterdir())
+    if file_bytes > most_bytes:
+        # Contents that the machine with the card cannot generate are files: normal distributions.
+        say(f"bundle: {name} is left out: its buffers take {file_bytes / 1e6:.0f} MB; see --most-megabytes")
+        shutil.rmtree(folder)
+        return None
     plan = plans.read(folder)
     target = bundle / "kernels" / workload
     target.mkdir(parents=True, exist_ok=True)
@@ -192,6 +198,12 @@ def parse(words):
     parser.add_argument(
         "--prebuild", action="store_true", help=f"also compile everything, with nvcc, for {SAMPLE_ARCH}"
     )
+    parser.add_argument(
+        "--most-megabytes",
+        type=float,
+        default=8,
+        help="of one workload's files; larger ones are left out (default: %(default)s)",
+    )
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help="folder of Heddle's build")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="at once (default: processors)")
     return parser.parse_args(words)
@@ -199,6 +211,7 @@ def parse(words):
 
 def main(words):
     args = parse(words)
+    args.folder = args.folder.resolve()  # compilers run in folders of their own
     heddle, nvcc = args.build.resolve() / "bin/heddle", args.build.resolve() / "bin/heddle-nvcc"
     for program in (heddle, nvcc):
         if not program.exists():
@@ -239,7 +252,9 @@ def make(bundle, heddle, nvcc, scratch, wanted, args, tools):
     version = subprocess.run([heddle, "--version"], capture_output=True, text=True, check=True).stdout.strip()
     add_sources(bundle)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        entries = list(pool.map(lambda recipe: add_workload(bundle, heddle, scratch, *recipe), wanted))
+        most_bytes = 1e6 * args.most_megabytes
+        entries = pool.map(lambda recipe: add_workload(bundle, heddle, scratch, most_bytes, *recipe), wanted)
+        entries = [entry for entry in entries if entry]
     manifest = {
         "version": 1,
         "heddle": version,
