@@ -43,7 +43,8 @@ __global__ void ReadShared(int rounds, long long* cycles, unsigned* sink) {
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
       uint4 v;
-      asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+      // Volatile also for the assembler: else it loads once for all.
+      asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
                    : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
                    : "r"(address));
       sum += v.x ^ v.y ^ v.z ^ v.w;
@@ -152,6 +153,24 @@ int main(int argc, char** argv) {
               [&] { Read<<<blocks, kThreads>>>(data.data(), data.count(), 1, sink.data()); });
   MeasureCard("bandwidth_dram_copy", large, blocks, 2.0 * large,
               [&] { Copy<<<blocks, kThreads>>>(data.data(), copy.data(), data.count()); });
+
+  // One block on one SM: what its requests in flight allow.
+  for (const int threads : {32, 128, 512, 1024}) {
+    for (const bool dram : {false, true}) {
+      const size_t bytes = dram ? large / 32 : middle / 4;
+      const int times = dram ? 1 : (small ? 1 : 16);
+      const auto start = [&] { Read<<<1, threads>>>(data.data(), bytes / sizeof(uint4), times, sink.data()); };
+      if (dram) Fill<<<blocks, kThreads>>>(copy.data(), copy.count());  // nothing of it is in the L2 then
+      if (!dram) start();
+      Finish();
+      std::vector<double> values;
+      for (int i = 0; i < (dram ? 1 : kRepetitions); ++i) {
+        values.push_back(1.0 * static_cast<double>(bytes) * times / (1e-3 * Milliseconds(start)));
+      }
+      Print(dram ? "bandwidth_dram_of_sm" : "bandwidth_l2_of_sm",
+            {{"footprint_bytes", std::to_string(bytes)}, {"threads", std::to_string(threads)}}, "bytes/second", values);
+    }
+  }
 
   const int launches = small ? 10 : 2000;
   std::vector<double> overheads;

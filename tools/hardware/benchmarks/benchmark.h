@@ -103,6 +103,14 @@ inline int Multiprocessors(bool small) {
   return small ? 2 : count;
 }
 
+// Compute capability: 90 is 9.0.
+inline int Architecture() {
+  int major = 0, minor = 0;
+  HEDDLE_CALL(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+  HEDDLE_CALL(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
+  return 10 * major + minor;
+}
+
 }  // namespace heddle::hardware
 
 #endif  // HEDDLE_TOOLS_HARDWARE_BENCHMARKS_BENCHMARK_H_

@@ -9,11 +9,9 @@ constexpr int kUnroll = 32;
 
 enum class Level { kL1, kL2 };
 
-// Follows pointers for `rounds` times kUnroll loads. Every block has its own starting point.
+// Follows pointers for `rounds` times kUnroll loads, and gives where it came.
 template <Level level>
-__global__ void Chase(void** start, size_t apart, int elements, int rounds, long long* cycles, void** sink) {
-  void** p = start + (static_cast<size_t>(blockIdx.x) * 7919 % elements) * apart;
-  const long long begin = clock64();
+__device__ void** Follow(void** p, int rounds) {
   for (int i = 0; i < rounds; ++i) {
 #pragma unroll
     for (int k = 0; k < kUnroll; ++k) {
@@ -27,8 +25,36 @@ __global__ void Chase(void** start, size_t apart, int elements, int rounds, long
       p = reinterpret_cast<void**>(next);
     }
   }
+  return p;
+}
+
+// Takes the time of `rounds`, after `warm` more, which fill the caches: an L1 is empty when a kernel begins. Every
+// block has its own starting point.
+template <Level level>
+__global__ void Chase(void** start, size_t apart, int elements, int warm, int rounds, long long* cycles, void** sink) {
+  void** p = start + (static_cast<size_t>(blockIdx.x) * 7919 % elements) * apart;
+  p = Follow<level>(p, warm);
+  const long long begin = clock64();
+  p = Follow<level>(p, rounds);
   cycles[blockIdx.x] = clock64() - begin;
   sink[blockIdx.x] = p;
+}
+
+// From each block's SM, loads of one address after the other, each many times. All lie in the L2 and none in the L1.
+__global__ void EachLine(void** start, size_t apart, int lines, int rounds, long long* cycles, void** sink) {
+  for (int line = 0; line < lines; ++line) {
+    void** p = Follow<Level::kL2>(start + line * apart, 1);
+    const long long begin = clock64();
+    p = Follow<Level::kL2>(p, rounds);
+    cycles[line] = clock64() - begin;
+    *sink = p;
+  }
+}
+
+// Element i points to itself.
+__global__ void LaySelves(void** start, size_t apart) {
+  void** p = start + blockIdx.x * apart;
+  *p = p;
 }
 
 // Lays the chain: element order[i] points to element order[i + 1].
@@ -70,13 +96,10 @@ void Measure(const char* name, size_t footprint, size_t stride, int blocks, int 
   const int rounds = loads / kUnroll;
   std::vector<double> values;
   for (int i = 0; i < kRepetitions; ++i) {
-    if (flush != 0) {
-      HEDDLE_CALL(cudaMemset(scratch.data(), i, flush));
-    } else {
-      // A whole way round the chain warms the caches.
-      Chase<level><<<blocks, 1>>>(start, apart, elements, elements / kUnroll + 1, cycles.data(), sink.data());
-    }
-    Chase<level><<<blocks, 1>>>(start, apart, elements, rounds, cycles.data(), sink.data());
+    if (flush != 0) HEDDLE_CALL(cudaMemset(scratch.data(), i, flush));
+    // A whole way round the chain warms the caches.
+    const int warm = flush != 0 ? 0 : elements / kUnroll + 1;
+    Chase<level><<<blocks, 1>>>(start, apart, elements, warm, rounds, cycles.data(), sink.data());
     Finish();
     std::vector<double> each;
     for (const long long c : cycles.Read()) each.push_back(static_cast<double>(c) / (rounds * kUnroll));
@@ -84,6 +107,22 @@ void Measure(const char* name, size_t footprint, size_t stride, int blocks, int 
   }
   Print(name, {{"footprint_bytes", std::to_string(footprint)}, {"stride_bytes", std::to_string(stride)}}, "cycles",
         values);
+}
+
+// How far a line is from one SM differs from line to line: each of them is a value.
+void MeasureLines(int lines, int rounds) {
+  constexpr size_t kStride = 4096;
+  DeviceArray<char> memory(lines * kStride);
+  DeviceArray<long long> cycles(lines);
+  DeviceArray<void*> sink(1);
+  auto* start = reinterpret_cast<void**>(memory.data());
+  const size_t apart = kStride / sizeof(void*);
+  LaySelves<<<lines, 1>>>(start, apart);
+  EachLine<<<1, 1>>>(start, apart, lines, rounds, cycles.data(), sink.data());
+  Finish();
+  std::vector<double> values;
+  for (const long long c : cycles.Read()) values.push_back(static_cast<double>(c) / (rounds * kUnroll));
+  Print("latency_l2_by_line", {{"stride_bytes", std::to_string(kStride)}}, "cycles", values);
 }
 
 #ifndef HEDDLE_STAND_IN
@@ -215,6 +254,7 @@ int main(int argc, char** argv) {
       Measure<Level::kL2>("latency_dram", mebibytes << 20, 4096, 1, loads, size_t{256} << 20);
     }
   }
+  MeasureLines(small ? 4 : 512, small ? 1 : 8);
 #ifndef HEDDLE_STAND_IN  // whose compiler does not know these statements of PTX
   MeasureShared(loads / 32);
   MeasureConstant(loads / 32);

@@ -25,7 +25,9 @@ PROGRAMS = {
     "plan_card": [f"tools/hardware/programs/{name}.cc" for name in ("plan_card", "plan_run", "card", "driver")]
     + SHARED,
 }
-BENCHMARKS = ("memory_latency", "arithmetic", "bandwidth")
+BENCHMARKS = (
+    "memory_latency", "arithmetic", "bandwidth", "tensor", "synchronization", "clusters_and_copies", "footprint"
+)  # fmt: skip
 SECTORS = "sectors"  # which runs under the profiler
 # Options of heddle-nvcc alone, and of cards that are not this one.
 OWN_OPTIONS = re.compile(r"--no-unroll|--cuda-version \S+|-gencode \S+|-arch=\S+")

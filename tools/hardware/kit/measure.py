@@ -182,7 +182,8 @@ def run_benchmarks(visit):
         lines = kernels.read_lines(ended.output)
         found = [benchmark_of(line) for line in lines if "benchmark" in line]
         why = next((line["error"] for line in lines if "error" in line), "" if ended.ok else ended.why())
-        if found:
+        if found or not why:
+            # Some have nothing to measure on some cards.
             visit.state.finish(step, found)
         if why:
             visit.say(f"{step}: {why}")
@@ -193,12 +194,14 @@ def run_benchmarks(visit):
 
 
 SECTORS, REQUESTS = (f"l1tex__t_{what}_pipe_lsu_mem_global_op_ld.sum" for what in ("sectors", "requests"))
+ELAPSED = "sm__cycles_elapsed.max"
 
 
-def count_sectors(visit):
-    """Sectors per request as the profiler counts them, of loads for which the answer is known."""
+def count_known(visit):
+    """What the profiler counts where the answer is known: sectors per request; and cycles of kernels that do nothing."""
     step = results.step("benchmark", build.SECTORS)
-    if visit.state.is_done(step) or not {SECTORS, REQUESTS} <= set(visit.state.get("metrics") or ()):
+    counters = [SECTORS, REQUESTS, ELAPSED]
+    if visit.state.is_done(step) or not set(counters) <= set(visit.state.get("metrics") or ()):
         return
     made = visit.made["benchmark", build.SECTORS]
     if made.why:
@@ -206,9 +209,9 @@ def count_sectors(visit):
         return
     ended, text = profiler.profile(
         visit.tools["ncu"],
-        [SECTORS, REQUESTS],
+        counters,
         visit.work / "sectors.csv",
-        [made.path],
+        [made.path, *(["small"] if visit.state.get("stand_ins") else [])],
         visit.budget.limit(BENCHMARK_SECONDS),
         visit.work / "sectors.out",
     )
@@ -219,14 +222,36 @@ def count_sectors(visit):
         if visit.budget.left() > 1:
             visit.state.fail(step, f"ncu {profiler.why(ended, text)}")
         return
+    visit.state.finish(step, sectors_found(lines, rows) + cycles_found(lines, rows))
+
+
+def sectors_found(lines, rows):
     found = []
     for line, row in zip(lines, rows):
-        counted = [row["counters"].get(name, ("", 0.0))[1] for name in (SECTORS, REQUESTS)]
-        if counted[1]:
+        sectors, requests = (row["counters"].get(name, ("", 0.0))[1] for name in (SECTORS, REQUESTS))
+        if requests:
             parameters = benchmark_parameters(line)
-            ratio = counted[0] / counted[1]
-            found.append({"name": "sectors_per_request", "parameter": parameters, "unit": "sectors", "value": [ratio]})
-    visit.state.finish(step, found)
+            found.append(
+                {
+                    "name": "sectors_per_request",
+                    "parameter": parameters,
+                    "unit": "sectors",
+                    "value": [sectors / requests],
+                }
+            )
+    return found
+
+
+def cycles_found(lines, rows):
+    """A benchmark for each size of the grid, with a value for each launch."""
+    values = {}
+    for line, row in zip(lines, rows):
+        if line["function"] == "Nothing" and ELAPSED in row["counters"]:
+            values.setdefault(line["p.blocks"], []).append(row["counters"][ELAPSED][1])
+    return [
+        {"name": "launch_cycles", "parameter": {"blocks": blocks}, "unit": "cycles", "value": each}
+        for blocks, each in values.items()
+    ]
 
 
 def benchmark_parameters(line):
