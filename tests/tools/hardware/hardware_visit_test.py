@@ -198,7 +198,13 @@ class VisitTest(unittest.TestCase):
                 benchmark["name"],
             )
         # The stand-in's compiler does not know the statements that these need.
-        unknown = {"latency_shared", "shared_conflict_cycles", "latency_constant", "latency_tensor", "throughput_tensor"}
+        unknown = {
+            "latency_shared",
+            "shared_conflict_cycles",
+            "latency_constant",
+            "latency_tensor",
+            "throughput_tensor",
+        }
         unknown |= {"latency_shared_cluster", "latency_transaction_barrier", "latency_copy"}
         self.assertEqual(set(known) - names, unknown)
 

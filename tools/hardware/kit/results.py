@@ -98,7 +98,8 @@ def make_launch(number, launch, ran, profiles):
     }
     measured = [profile[str(number)] for profile in profiles if str(number) in profile]
     if measured:
-        entry["passes"] = measured[0]["passes"]
+        if measured[0]["passes"]:
+            entry["passes"] = measured[0]["passes"]
         entry["counter"] = [
             {
                 "name": name,

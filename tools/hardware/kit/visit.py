@@ -18,6 +18,9 @@ from kit import state as states
 BUNDLE = pathlib.Path(__file__).resolve().parent.parent
 # Kept back to write results.
 RESERVE_MINUTES = 0.15
+# Of a launch with all counters, until one was seen: it only says how many launches of a workload are worth their time.
+GUESSED_SECONDS_PER_PROFILE = 0.4
+ORDER = (build.TRACE_PTX, build.CUDA)
 
 
 class Visit:
@@ -37,7 +40,7 @@ class Visit:
         self.made = {}  # device code and the like, by what it is of
         self.builder = None
         self.programs = {}
-        self.seconds_per_profile = 0.0  # of a launch, as far as is known
+        self.seconds_per_profile = GUESSED_SECONDS_PER_PROFILE  # of a launch; then what was seen
         self._seconds_before = state.get("seconds")
 
     def say(self, text):
@@ -88,12 +91,14 @@ class Visit:
         first_size = self.manifest["workloads"][0]["size"]
         small = [job for job in self.jobs.values() if job.name.endswith(f"-{first_size}")]
         others = [job for job in self.jobs.values() if job not in small]
+        # The PTX of the traces first: it is what replays describe.
+        small, others = ([job for source in ORDER for job in jobs if job.source == source] for jobs in (small, others))
         self.attempt("the test of the profiler", lambda: measure.test_profiler(self, small or others))
         self.attempt("running kernels", lambda: measure.run_jobs(self, small))
-        self.attempt("profiling", lambda: measure.profile_jobs(self, small, 1))
         self.attempt("benchmarks", lambda: measure.run_benchmarks(self))
-        self.attempt("counting sectors", lambda: measure.count_sectors(self))
+        self.attempt("counting what is known", lambda: measure.count_known(self))
         self.attempt("running larger kernels", lambda: measure.run_jobs(self, others))
+        self.attempt("profiling", lambda: measure.profile_jobs(self, small, 1))
         self.attempt("profiling larger kernels", lambda: measure.profile_jobs(self, others, 1))
         self.attempt("reading machine code", lambda: measure.read_code(self))
         self.attempt("programs", lambda: applications.run_all(self))
@@ -124,15 +129,7 @@ class Visit:
             with tarfile.open(output / "raw.tar.gz.part", "w:gz") as archive:
                 archive.add(self.work / "raw", arcname="raw")
             os.replace(output / "raw.tar.gz.part", output / "raw.tar.gz")
-        for step in self.state.steps():
-            for text in (
-                [entry["wrong"] for entry in self.state.done(step).get("outputs", []) if not entry["right"]]
-                if step.startswith("run ")
-                else []
-            ):
-                self.say(f"wrong output: {step}: {text}")
-        for step, why in self.state.failures().items():
-            self.say(f"failed: {step}: {why}")
+        self.tell_faults()
         self.say(f"{len(self.state.steps())} steps done, {len(self.state.failures())} failed, {len(left)} left")
         return 0
 
