@@ -262,6 +262,74 @@ void Sizes() {
   CALL(cudaGraphLaunch(executable, stream));
   CALL(cudaStreamSynchronize(stream));
   EXPECT(out[0] == 2 && out[2] == 4);
+  // Its node keeps the clusters when it gets other parameters, and takes others when it is asked for them.
+  cudaGraphNode_t node;
+  size_t count = 1;
+  CALL(cudaGraphGetNodes(graph, &node, &count));
+  cudaKernelNodeParams parameters;
+  CALL(cudaGraphKernelNodeGetParams(node, &parameters));
+  parameters.gridDim = dim3(6);
+  CALL(cudaGraphExecKernelNodeSetParams(executable, node, &parameters));
+  CALL(cudaGraphLaunch(executable, stream));
+  CALL(cudaStreamSynchronize(stream));
+  EXPECT(out[0] == 2 && out[2] == 4 && out[4] == 6);
+  CALL(cudaGraphExecDestroy(executable));
+  CALL(cudaGraphKernelNodeSetParams(node, &parameters));
+  cudaLaunchAttributeValue value;
+  CALL(cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeClusterDimension, &value));
+  EXPECT(value.clusterDim.x == 2 && value.clusterDim.y == 1 && value.clusterDim.z == 1);
+  parameters.gridDim = dim3(3);
+  EXPECT(cudaGraphKernelNodeSetParams(node, &parameters) == cudaErrorInvalidClusterSize);
+  value.clusterDim.x = 4;
+  EXPECT(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeClusterDimension, &value) ==
+         cudaErrorInvalidClusterSize);
+  value.clusterDim.x = 3;
+  CALL(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeClusterDimension, &value));
+  CALL(cudaGraphInstantiate(&executable, graph, 0));
+  CALL(cudaGraphLaunch(executable, stream));
+  CALL(cudaStreamSynchronize(stream));
+  EXPECT(out[0] == 3 && out[3] == 6);
+  // Clusters for which a kernel was compiled are no attribute: another kernel does not get them, and keeps its own.
+  cudaGraphNode_t compiled, copy;
+  int* sums;
+  CALL(cudaMallocManaged(&sums, 6 * sizeof(int)));
+  const int* values;
+  CALL(cudaMallocManaged(&values, 24 * kThreads * sizeof(int)));
+  void* of_sum[] = {&values, &sums};
+  void* of_flag[] = {&out};
+  cudaKernelNodeParams sum = {};
+  sum.func = reinterpret_cast<void*>(Sum);
+  sum.gridDim = dim3(6, 4);
+  sum.blockDim = dim3(kThreads);
+  sum.kernelParams = of_sum;
+  CALL(cudaGraphAddKernelNode(&compiled, graph, nullptr, 0, &sum));
+  cudaKernelNodeParams flag = sum;
+  flag.func = reinterpret_cast<void*>(Flag);
+  flag.gridDim = dim3(3);
+  flag.kernelParams = of_flag;
+  CALL(cudaGraphKernelNodeSetParams(compiled, &flag));
+  CALL(cudaGraphKernelNodeSetParams(compiled, &sum));
+  CALL(cudaGraphKernelNodeGetAttribute(compiled, cudaLaunchAttributeClusterDimension, &value));
+  EXPECT(value.clusterDim.x == 2 && value.clusterDim.y == 2 && value.clusterDim.z == 1);
+  // Attributes that are copied have to suit the other launch.
+  CALL(cudaGraphAddKernelNode(&copy, graph, nullptr, 0, &flag));
+  CALL(cudaGraphKernelNodeCopyAttributes(copy, node));
+  CALL(cudaGraphKernelNodeGetAttribute(copy, cudaLaunchAttributeClusterDimension, &value));
+  EXPECT(value.clusterDim.x == 3);
+  EXPECT(cudaGraphKernelNodeCopyAttributes(compiled, node) == cudaErrorInvalidClusterSize);
+  // By the driver's interface.
+  CUDA_KERNEL_NODE_PARAMS of_node;
+  EXPECT(cuGraphKernelNodeGetParams(copy, &of_node) == CUDA_SUCCESS);
+  EXPECT(of_node.gridDimX == 3 && of_node.blockDimX == kThreads);
+  of_node.gridDimX = 9;
+  EXPECT(cuGraphKernelNodeSetParams(copy, &of_node) == CUDA_SUCCESS);
+  EXPECT(cuGraphKernelNodeGetAttribute(copy, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value) == CUDA_SUCCESS);
+  EXPECT(value.clusterDim.x == 3);
+  EXPECT(cuGraphExecKernelNodeSetParams(executable, node, &of_node) == CUDA_SUCCESS);
+  CALL(cudaGraphLaunch(executable, stream));
+  CALL(cudaStreamSynchronize(stream));
+  EXPECT(out[0] == 3 && out[3] == 6 && out[6] == 9);
+
   CUfunction function;
   CALL(cudaGetFuncBySymbol(&function, reinterpret_cast<const void*>(Flag)));
   CUlaunchAttribute of_driver = {};

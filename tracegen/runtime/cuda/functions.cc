@@ -118,19 +118,23 @@ dim3 AskedCluster(const cudaLaunchAttributeValue& value) {
   return dim3(std::max(1u, size.x), std::max(1u, size.y), std::max(1u, size.z));
 }
 
-cudaError_t ChooseCluster(const char* call, const Kernel& kernel, const device::KernelInfo& info, LaunchShape* shape) {
-  const dim3 size = ClusterOf(kernel, info, shape->cluster);
-  if (!IsGiven(size)) return cudaSuccess;
+cudaError_t ChooseCluster(const char* call, const Kernel& kernel, const device::KernelInfo& info,
+                          const LaunchShape& shape, dim3* cluster) {
+  const dim3 size = ClusterOf(kernel, info, shape.cluster);
+  if (!IsGiven(size)) {
+    *cluster = size;
+    return cudaSuccess;
+  }
   const std::string named = "kernel " + info.shown_name + ": ";
   if (Blocks(size) > 1 && ChosenDevice().capability < kFirstCapability) {
     Explain(call, named + "clusters of several blocks need compute capability 9.0; compile with -arch=sm_90");
     return Fail(cudaErrorNotSupported);
   }
-  if (const std::string why = WhyNot(kernel, info, size, shape->grid); !why.empty()) {
+  if (const std::string why = WhyNot(kernel, info, size, shape.grid); !why.empty()) {
     Explain(call, named + why);
     return Fail(cudaErrorInvalidClusterSize);
   }
-  shape->cluster = size;
+  *cluster = size;
   return cudaSuccess;
 }
 
@@ -183,7 +187,8 @@ cudaError_t Ask(const char* call, const cudaLaunchConfig_t* config, const void* 
 cudaError_t MaxActiveClusters(const char* call, int* clusters, const void* function, const cudaLaunchConfig_t* config) {
   if (clusters == nullptr) return Fail(cudaErrorInvalidValue);
   return Ask(call, config, function, [&](const Kernel& kernel, const device::KernelInfo& info, LaunchShape shape) {
-    if (cudaError_t error = ChooseCluster(call, kernel, info, &shape); error != cudaSuccess) return error;
+    dim3 cluster;
+    if (cudaError_t error = ChooseCluster(call, kernel, info, shape, &cluster); error != cudaSuccess) return error;
     *clusters = ResidentClusters(kernel, info, shape);
     return cudaSuccess;
   });

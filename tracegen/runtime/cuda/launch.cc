@@ -74,7 +74,7 @@ cudaError_t Perform(const char* call, const KernelWork& work, LaunchPlace place,
   };
   set(request.grid, shape.grid);
   set(request.block, shape.block);
-  set(request.cluster, shape.cluster);
+  set(request.cluster, work.cluster);
   request.dynamic_shared_bytes = static_cast<uint32_t>(shape.shared_bytes);
   request.stream = place.stream;
   request.dependencies = std::move(place.dependencies);
@@ -134,7 +134,7 @@ std::string TooLarge(const device::KernelInfo& kernel, uint64_t blocks, uint64_t
 }  // namespace
 
 cudaError_t PrepareLaunch(const char* call, KernelWork* work, const device::KernelInfo** info) {
-  const LaunchShape& shape = work->shape;  // which may get clusters
+  const LaunchShape& shape = work->shape;
   Kernel* kernel = work->kernel = CodeRegistry::Get().FindKernel(work->function);
   if (kernel == nullptr) {
     Explain(call, "this is no kernel that heddle-nvcc has compiled");
@@ -156,7 +156,9 @@ cudaError_t PrepareLaunch(const char* call, KernelWork* work, const device::Kern
                       std::to_string(kernel->max_dynamic_shared) + " are allowed; raise it with cudaFuncSetAttribute");
     return Fail(cudaErrorInvalidValue);
   }
-  if (cudaError_t error = ChooseCluster(call, *kernel, **info, &work->shape); error != cudaSuccess) return error;
+  if (cudaError_t error = ChooseCluster(call, *kernel, **info, shape, &work->cluster); error != cudaSuccess) {
+    return error;
+  }
   if (!work->cooperative) return cudaSuccess;
   device::KernelInfo described;
   if (cudaError_t error = Describe(call, *kernel->image, kernel->name, &described); error != cudaSuccess) return error;

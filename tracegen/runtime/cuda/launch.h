@@ -20,7 +20,7 @@ struct LaunchShape {
   dim3 block;
   size_t shared_bytes = 0;
   cudaStream_t stream = nullptr;
-  dim3 cluster = dim3(0, 0, 0);  // its blocks; 0: as the kernel was compiled
+  dim3 cluster = dim3(0, 0, 0);  // blocks that the launch asks for by its attribute; 0: as the kernel has them
 };
 
 // Whether the launch has no threads, and how that is said.
@@ -32,7 +32,8 @@ struct KernelWork {
   Kernel* kernel = nullptr;
   const void* function = nullptr;  // how the program names the kernel
   LaunchShape shape;
-  std::string parameters;  // KernelInfo::parameter_bytes long
+  dim3 cluster = dim3(0, 0, 0);  // that the launch has (ChooseCluster); 0: none
+  std::string parameters;        // KernelInfo::parameter_bytes long
   bool cooperative = false;
   int priority = 0;
   const char* stand_in_for = "";  // the function of a closed library that launches it; empty: the program does
@@ -53,8 +54,8 @@ std::string PackArguments(const device::KernelInfo& kernel, void** arguments);
 std::string UnpackExtra(void** extra);
 
 // Finds the kernel of a launch, loads its code, and checks the shape. `work` has function, shape and cooperative, and
-// gets the kernel; its parameters are left to the caller, who knows their sizes from `info`. With the Guard held, as
-// all of the following.
+// gets the kernel and its clusters; its parameters are left to the caller, who knows their sizes from `info`. With the
+// Guard held, as all of the following.
 cudaError_t PrepareLaunch(const char* call, KernelWork* work, const device::KernelInfo** info);
 // Gives the launch its parameters. More bytes than the kernel takes are the padding at the end of a structure; fewer
 // are refused.
@@ -63,10 +64,11 @@ cudaError_t SetParameters(const char* call, const device::KernelInfo& info, std:
 // The clusters that a launch asks for by its attribute: 0 in all dimensions if it does not.
 dim3 AskedCluster(const cudaLaunchAttributeValue& value);
 
-// Gives a launch the clusters that the program asks for, by an attribute of the launch or of the kernel, and checks
-// them and those that the kernel was compiled for. Errors: cudaErrorInvalidClusterSize, cudaErrorNotSupported below
-// compute capability 9.0; what is wrong is explained.
-cudaError_t ChooseCluster(const char* call, const Kernel& kernel, const device::KernelInfo& info, LaunchShape* shape);
+// The clusters that the program asks for, by an attribute of the launch or of the kernel, or that the kernel was
+// compiled for, if they can be. Errors: cudaErrorInvalidClusterSize, cudaErrorNotSupported below compute capability
+// 9.0; what is wrong is explained.
+cudaError_t ChooseCluster(const char* call, const Kernel& kernel, const device::KernelInfo& info,
+                          const LaunchShape& shape, dim3* cluster);
 
 // Sets what the program asks for all launches of a kernel by cudaFuncSetAttribute: whether clusters may have more than
 // 8 blocks, and how large they are. False: it is another attribute, or not a value that it can have.

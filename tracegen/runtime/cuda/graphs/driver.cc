@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tracegen/runtime/cuda/arrays.h"
+#include "tracegen/runtime/cuda/code_image.h"
 #include "tracegen/runtime/cuda/graphs/graph.h"
 #include "tracegen/runtime/cuda/state.h"
 
@@ -19,6 +20,23 @@ cudaKernelNodeParams Translate(const CUDA_KERNEL_NODE_PARAMS& from) {
   to.func = from.func != nullptr ? static_cast<void*>(from.func) : static_cast<void*>(from.kern);
   to.gridDim = dim3(from.gridDimX, from.gridDimY, from.gridDimZ);
   to.blockDim = dim3(from.blockDimX, from.blockDimY, from.blockDimZ);
+  to.sharedMemBytes = from.sharedMemBytes;
+  to.kernelParams = from.kernelParams;
+  to.extra = from.extra;
+  return to;
+}
+
+// What a node tells. Its kernel may be one of the program, whose handle is another than its name there. With the Guard
+// held.
+CUDA_KERNEL_NODE_PARAMS Translate(const cudaKernelNodeParams& from) {
+  CUDA_KERNEL_NODE_PARAMS to = {};
+  to.func = reinterpret_cast<CUfunction>(heddle::cuda::CodeRegistry::Get().FindKernel(from.func));
+  to.gridDimX = from.gridDim.x;
+  to.gridDimY = from.gridDim.y;
+  to.gridDimZ = from.gridDim.z;
+  to.blockDimX = from.blockDim.x;
+  to.blockDimY = from.blockDim.y;
+  to.blockDimZ = from.blockDim.z;
   to.sharedMemBytes = from.sharedMemBytes;
   to.kernelParams = from.kernelParams;
   to.extra = from.extra;
@@ -57,6 +75,30 @@ CUresult cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNod
   if (parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const cudaKernelNodeParams translated = Translate(*parameters);
   return Result(cudaGraphAddKernelNode(node, graph, dependencies, count, &translated));
+}
+
+CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS* parameters) {
+  if (parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const Guard guard;
+  cudaKernelNodeParams of_runtime;
+  const cudaError_t error = cudaGraphKernelNodeGetParams(node, &of_runtime);
+  if (error == cudaSuccess) *parameters = Translate(of_runtime);
+  return Result(error);
+}
+CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* parameters) {
+  if (parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const cudaKernelNodeParams translated = Translate(*parameters);
+  return Result(cudaGraphKernelNodeSetParams(node, &translated));
+}
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute,
+                                       const CUkernelNodeAttrValue* value) {
+  return Result(cudaGraphKernelNodeSetAttribute(node, attribute, value));
+}
+CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute, CUkernelNodeAttrValue* value) {
+  return Result(cudaGraphKernelNodeGetAttribute(node, attribute, value));
+}
+CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from) {
+  return Result(cudaGraphKernelNodeCopyAttributes(to, from));
 }
 
 CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, size_t count,
@@ -187,6 +229,12 @@ CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus* statu
 CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, size_t count,
                                  const CUDA_KERNEL_NODE_PARAMS* parameters) {
   return cuGraphAddKernelNode(node, graph, dependencies, count, parameters);
+}
+CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS* parameters) {
+  return cuGraphKernelNodeGetParams(node, parameters);
+}
+CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* parameters) {
+  return cuGraphKernelNodeSetParams(node, parameters);
 }
 CUresult cuGraphExecUpdate_v2(CUgraphExec executable, CUgraph graph, CUgraphExecUpdateResultInfo* info) {
   return cuGraphExecUpdate(executable, graph, info);

@@ -67,11 +67,7 @@ cudaError_t SetStep(const char* call, cudaGraphExec_t handle, cudaGraphNode_t no
   const std::shared_ptr<Executable> executable = Find(handle);
   Step* step = executable == nullptr ? nullptr : executable->Find(node);
   if (step == nullptr || !std::holds_alternative<Kind>(step->work)) return Fail(cudaErrorInvalidValue);
-  Work work;
-  if (cudaError_t error = MakeWork(call, parameters, &work); error != cudaSuccess) return error;
-  KeepAttributes(step->work, &work);
-  step->work = std::move(work);
-  return cudaSuccess;
+  return MakeWork(call, parameters, &step->work);
 }
 
 // The step of a node that can be switched off, or null.

@@ -88,10 +88,7 @@ Kind* WorkOf(cudaGraphNode_t node) {
 // Gives a node other work of the same kind. With the Guard held.
 template <typename Parameters>
 cudaError_t ReplaceWork(const char* call, Node* node, Parameters& parameters) {
-  Work work;
-  if (cudaError_t error = MakeWork(call, parameters, &work); error != cudaSuccess) return error;
-  KeepAttributes(node->work, &work);
-  node->work = std::move(work);
+  if (cudaError_t error = MakeWork(call, parameters, &node->work); error != cudaSuccess) return error;
   KeepDescription(node, parameters);
   return cudaSuccess;
 }
@@ -100,6 +97,14 @@ template <typename Kind, typename Parameters>
 cudaError_t SetWork(const char* call, cudaGraphNode_t node, Parameters&& parameters) {
   const Guard guard;
   return WorkOf<Kind>(node) != nullptr ? ReplaceWork(call, node, parameters) : Fail(cudaErrorInvalidValue);
+}
+
+// Gives a node a launch with other attributes, if such a launch can be made. With the Guard held.
+cudaError_t ReplaceKernel(const char* call, KernelWork changed, KernelWork* kernel) {
+  const heddle::device::KernelInfo* info = nullptr;
+  if (cudaError_t error = heddle::cuda::PrepareLaunch(call, &changed, &info); error != cudaSuccess) return error;
+  *kernel = std::move(changed);
+  return cudaSuccess;
 }
 
 }  // namespace
@@ -219,18 +224,11 @@ cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttr
   const Guard guard;
   KernelWork* kernel = WorkOf<KernelWork>(node);
   if (kernel == nullptr || value == nullptr) return Fail(cudaErrorInvalidValue);
-  if (attribute == cudaLaunchAttributeClusterDimension) {
-    heddle::cuda::LaunchShape shape = kernel->shape;
-    shape.cluster = heddle::cuda::AskedCluster(*value);
-    const heddle::device::KernelInfo& info = *kernel->kernel->image->FindKernel(kernel->kernel->name);
-    const cudaError_t error =
-        heddle::cuda::ChooseCluster("cudaGraphKernelNodeSetAttribute", *kernel->kernel, info, &shape);
-    if (error == cudaSuccess) kernel->shape.cluster = shape.cluster;
-    return error;
-  }
-  if (attribute == cudaLaunchAttributePriority) kernel->priority = value->priority;
-  if (attribute == cudaLaunchAttributeCooperative) kernel->cooperative = value->cooperative != 0;
-  return cudaSuccess;
+  KernelWork changed = *kernel;
+  if (attribute == cudaLaunchAttributeClusterDimension) changed.shape.cluster = heddle::cuda::AskedCluster(*value);
+  if (attribute == cudaLaunchAttributePriority) changed.priority = value->priority;
+  if (attribute == cudaLaunchAttributeCooperative) changed.cooperative = value->cooperative != 0;
+  return ReplaceKernel("cudaGraphKernelNodeSetAttribute", std::move(changed), kernel);
 }
 
 cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID attribute,
@@ -242,7 +240,7 @@ cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttr
   if (attribute == cudaLaunchAttributePriority) value->priority = kernel->priority;
   if (attribute == cudaLaunchAttributeCooperative) value->cooperative = kernel->cooperative ? 1 : 0;
   if (attribute == cudaLaunchAttributeClusterDimension) {
-    const dim3& cluster = kernel->shape.cluster;
+    const dim3& cluster = kernel->cluster;
     value->clusterDim = {std::max(1u, cluster.x), std::max(1u, cluster.y), std::max(1u, cluster.z)};
   }
   return cudaSuccess;
@@ -253,10 +251,9 @@ cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_
   KernelWork* target = WorkOf<KernelWork>(to);
   const KernelWork* source = WorkOf<KernelWork>(from);
   if (target == nullptr || source == nullptr) return Fail(cudaErrorInvalidValue);
-  target->priority = source->priority;
-  target->cooperative = source->cooperative;
-  target->shape.cluster = source->shape.cluster;
-  return cudaSuccess;
+  KernelWork changed = *target;
+  heddle::cuda::TakeAttributes(*source, &changed);
+  return ReplaceKernel("cudaGraphKernelNodeCopyAttributes", std::move(changed), target);
 }
 
 cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy3DParms* parameters) {

@@ -20,10 +20,18 @@ cudaError_t Refuse(const char* call, const std::string& what) {
 
 }  // namespace
 
+void TakeAttributes(const KernelWork& from, KernelWork* to) {
+  to->cooperative = from.cooperative;
+  to->priority = from.priority;
+  to->shape.cluster = from.shape.cluster;
+}
+
 cudaError_t MakeWork(const char* call, const cudaKernelNodeParams& parameters, Work* work) {
   KernelWork kernel;
   kernel.function = parameters.func;
   kernel.shape = {parameters.gridDim, parameters.blockDim, parameters.sharedMemBytes, nullptr};
+  const auto* before = std::get_if<KernelWork>(work);
+  if (before != nullptr) TakeAttributes(*before, &kernel);
   if (parameters.func == nullptr) return Fail(cudaErrorInvalidDeviceFunction);
   const device::KernelInfo* info = nullptr;
   if (cudaError_t error = PrepareLaunch(call, &kernel, &info); error != cudaSuccess) return error;
@@ -36,6 +44,7 @@ cudaError_t MakeWork(const char* call, const cudaKernelNodeParams& parameters, W
   if (cudaError_t error = SetParameters(call, *info, std::move(given), &kernel); error != cudaSuccess) return error;
   // Handles are looked up at every launch: the code may be unloaded.
   CodeRegistry::Get().AddHandle(kernel.kernel);
+  if (before != nullptr && before->kernel == kernel.kernel) kernel.stand_in_for = before->stand_in_for;
   *work = std::move(kernel);
   return cudaSuccess;
 }
@@ -167,15 +176,6 @@ cudaError_t MakeWork(const char* call, cudaGraphNodeParams& p, Work* work) {
     default:
       return Fail(cudaErrorInvalidValue);
   }
-}
-
-void KeepAttributes(const Work& before, Work* after) {
-  const auto* old = std::get_if<KernelWork>(&before);
-  auto* kernel = std::get_if<KernelWork>(after);
-  if (old == nullptr || kernel == nullptr) return;
-  kernel->priority = old->priority;
-  kernel->cooperative = old->cooperative;
-  if (kernel->kernel == old->kernel) kernel->stand_in_for = old->stand_in_for;
 }
 
 cudaMemcpy3DParms DescribeCopyNode(const Node& node) {

@@ -1,5 +1,5 @@
 // The work of nodes, from the structures of the API. Functions are called with the Guard held; `call` is the function
-// of the API. Errors have been kept as the thread's last error.
+// of the API. Errors have been kept as the thread's last error, and leave `*work` as it was.
 #ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_GRAPHS_PARAMETERS_H_
 #define HEDDLE_TRACEGEN_RUNTIME_CUDA_GRAPHS_PARAMETERS_H_
 
@@ -26,7 +26,8 @@ struct SymbolCopy {
   bool into = true;  // the variable
 };
 
-// The arguments of a kernel are copied.
+// The arguments of a kernel are copied. If `*work` is a kernel's already, as of a node that gets new parameters, its
+// attributes stay, and, if the kernel does, the closed function that it stands for.
 cudaError_t MakeWork(const char* call, const cudaKernelNodeParams& parameters, Work* work);
 cudaError_t MakeWork(const char* call, const cudaMemcpy3DParms& parameters, Work* work);
 cudaError_t MakeWork(const char* call, const PlainCopy& copy, Work* work);
@@ -46,8 +47,8 @@ cudaError_t MakeWork(const char* call, cudaConditionalNodeParams& parameters, Wo
 // Any of them; semaphores are refused by name.
 cudaError_t MakeWork(const char* call, cudaGraphNodeParams& parameters, Work* work);
 
-// A kernel node with new parameters keeps its attributes and, if the kernel stays, for which closed function it stands.
-void KeepAttributes(const Work& before, Work* after);
+// Gives a launch the attributes of another one.
+void TakeAttributes(const KernelWork& from, KernelWork* to);
 
 // How a copy node was described, or may be.
 cudaMemcpy3DParms DescribeCopyNode(const Node& node);

@@ -37,7 +37,9 @@ CUresult LaunchFunction(const char* call, Kernel* function, LaunchShape shape, s
     return CUDA_ERROR_INVALID_VALUE;
   }
   const device::KernelInfo& info = *function->image->FindKernel(function->name);
-  if (cudaError_t error = ChooseCluster(call, *function, info, &shape); error != cudaSuccess) return Result(error);
+  KernelWork work;
+  cudaError_t error = ChooseCluster(call, *function, info, shape, &work.cluster);
+  if (error != cudaSuccess) return Result(error);
   // More bytes than the kernel takes are the padding at the end of a structure.
   const size_t wanted = info.parameter_bytes;
   if (parameters.size() < wanted) {
@@ -46,7 +48,6 @@ CUresult LaunchFunction(const char* call, Kernel* function, LaunchShape shape, s
     return CUDA_ERROR_INVALID_VALUE;
   }
   parameters.resize(wanted);
-  KernelWork work;
   work.kernel = function;
   work.function = function;
   work.shape = shape;
