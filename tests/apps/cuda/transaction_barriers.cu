@@ -125,6 +125,33 @@ __global__ void Completions(int* out) {
   out[t] = first * 10000 + sum;
 }
 
+// The same as a closure, which is neither made without its captures nor assigned; made by init, and by the constructor.
+__global__ void Closures(int factor, int* out) {
+  __shared__ int cells[kThreads], sums[2];
+  const int t = threadIdx.x;
+  const int* const from = cells;
+  const auto add_up_to = [=](int* to) {
+    return [=] {
+      *to = 0;
+      for (int i = 0; i < kThreads; ++i) *to += factor * from[i];
+    };
+  };
+  using Barrier = cuda::barrier<cuda::thread_scope_block, decltype(add_up_to(nullptr))>;
+  __shared__ alignas(Barrier) char bytes[2][sizeof(Barrier)];
+  auto* const first = reinterpret_cast<Barrier*>(bytes[0]);
+  auto* const second = reinterpret_cast<Barrier*>(bytes[1]);
+  if (t == 0) {
+    init(first, kThreads, add_up_to(&sums[0]));
+    new (second) Barrier(kThreads, add_up_to(&sums[1]));
+  }
+  __syncthreads();
+  cells[t] = t;
+  first->arrive_and_wait();
+  cells[t] = 1;
+  second->arrive_and_wait();
+  out[t] = sums[0] + sums[1];
+}
+
 int main() {
   int* out;
   int4* from;
@@ -158,5 +185,8 @@ int main() {
     left += i % 3 == 0 ? i : 1;
   }
   for (int i = 0; i < kThreads; ++i) EXPECT(i % 3 == 0 || sums[i] == all * 10000 + left);
+  Closures<<<1, kThreads>>>(3, sums);
+  CALL(cudaDeviceSynchronize());
+  for (int i = 0; i < kThreads; ++i) EXPECT(sums[i] == 3 * (all + kThreads));
   return Finish();
 }

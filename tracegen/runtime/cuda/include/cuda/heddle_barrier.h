@@ -30,8 +30,8 @@ template <typename Completion>
 class Completing {
  public:
   Completing() = default;
-  HEDDLE_METHOD void Begin(long expected, Completion completion) {
-    completion_ = completion;
+  HEDDLE_METHOD void Begin(long expected, Completion&& completion) {
+    ::new (static_cast<void*>(completion_)) Completion(static_cast<Completion&&>(completion));
     expected_ = expected;
     arrived_ = dropped_ = 0;
   }
@@ -44,12 +44,13 @@ class Completing {
     __threadfence_block();
     expected_ -= dropped_;
     arrived_ = dropped_ = 0;
-    completion_();
+    (*reinterpret_cast<Completion*>(completion_))();
     __threadfence_block();
   }
 
  private:
-  Completion completion_;
+  // As bytes: what has captures cannot be made without them, nor be assigned.
+  alignas(Completion) unsigned char completion_[sizeof(Completion)];
   int expected_;
   int arrived_;
   int dropped_;
@@ -57,7 +58,7 @@ class Completing {
 template <>
 class Completing<NoCompletion> {
  public:
-  HEDDLE_METHOD void Begin(long, NoCompletion) {}
+  HEDDLE_METHOD void Begin(long, NoCompletion&&) {}
   HEDDLE_METHOD void Arrive(long, bool) {}
 };
 // One thread as a group.
@@ -85,7 +86,9 @@ class barrier : private heddle::Completing<Completion> {
   };
 
   barrier() = default;
-  HEDDLE_METHOD explicit barrier(long expected, Completion completion = Completion()) { Begin(expected, completion); }
+  HEDDLE_METHOD explicit barrier(long expected, Completion completion = Completion()) {
+    Begin(expected, static_cast<Completion&&>(completion));
+  }
   barrier(const barrier&) = delete;
   barrier& operator=(const barrier&) = delete;
 
@@ -114,8 +117,8 @@ class barrier : private heddle::Completing<Completion> {
 
   // For barrier_native_handle, and copies.
   HEDDLE_METHOD __mbarrier_t* heddle_handle() { return &state_; }
-  HEDDLE_METHOD void Begin(long expected, Completion completion = Completion()) {
-    Completing::Begin(expected, completion);
+  HEDDLE_METHOD void Begin(long expected, Completion&& completion) {
+    Completing::Begin(expected, static_cast<Completion&&>(completion));
     __mbarrier_init(&state_, static_cast<unsigned int>(expected));
   }
 
@@ -126,7 +129,7 @@ class barrier : private heddle::Completing<Completion> {
 
 template <thread_scope kScope, typename Completion>
 HEDDLE_METHOD void init(barrier<kScope, Completion>* made, long expected, Completion completion = Completion()) {
-  made->Begin(expected, completion);
+  made->Begin(expected, static_cast<Completion&&>(completion));
 }
 
 namespace device {
