@@ -18,6 +18,7 @@ namespace v1 = ::heddle::trace::v1;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 class ClustersTest : public CaptureTest {
  protected:
@@ -163,6 +164,35 @@ TEST_F(ClustersTest, RanksBeyondTheClusterAreTold) {
   out[0] = value;
 })"),
         Recipe(2, 1, {0, 0}), {"shared memory of block 16 of a cluster, which has 2 blocks", "kernel.cu:12"});
+}
+
+TEST_F(ClustersTest, FailuresAreToldWithTheHandOffsInFrontOfThem) {
+  options_.compare_with_native = false;  // which would fail first
+  const std::string hand_off = absl::StrCat(kExchange, R"(
+  if (rank == 0) {
+    *(volatile int*)&cells[threadIdx.x] = 1;
+    value = *(volatile int*)&cells[threadIdx.x ^ 1];
+    if (value > 1000) cells[3] = 1;
+  }
+)");
+  const std::vector<std::string> told = {
+      "threads of a warp share data without synchronization: what is stored at "
+      "kernel.cu:12 is loaded by other threads at kernel.cu:13",
+      "capture it with --lockstep"};
+  // A fault, in the block that has handed over and in the other one; threads that wait for ever.
+  const auto fails = [&](const std::string& failure, const std::string& name) {
+    std::vector<std::string> parts = told;
+    parts.push_back(name);
+    Fails(absl::StrCat(hand_off, "  ARRIVE;\n  WAIT;\n", failure, "}"), Recipe(2, 2, {0, 0}), parts);
+  };
+  fails("if (rank == 0) out[1ll << 34] = value;", "where nothing is allocated");
+  fails("if (rank == 1) out[1ll << 34] = 1;", "where nothing is allocated");
+  fails("if (rank == 1) { ARRIVE; WAIT; }\nwhile (rank == 0 && *(volatile int*)out == 0) {}", "wait");
+  // Where nothing is handed over.
+  const absl::StatusOr<CaptureSummary> summary =
+      Capture(absl::StrCat(kExchange, "  if (rank == 1) out[1ll << 34] = 1;}"), Recipe(2, 2, {0, 0}), "cu");
+  ASSERT_FALSE(summary.ok());
+  EXPECT_THAT(summary.status().message(), Not(HasSubstr("lockstep")));
 }
 
 TEST_F(ClustersTest, BlocksThatWaitForEverAreTold) {

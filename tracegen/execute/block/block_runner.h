@@ -67,6 +67,8 @@ class BlockRunner {
   // Each thread may run `thread_instructions`, and the block `most_instructions`: what is left of the run's limit.
   // Errors: as of Run.
   absl::StatusOr<TurnEnd> TakeTurn(uint64_t thread_instructions, uint64_t most_instructions);
+  // Behind a failure of this block or of one that takes turns with it: see BlockRecorder.
+  void ShowFailedBlock() { recorder_.ShowFailedBlock(); }
   void Abandon() { threads_.Abandon(); }
   absl::Status FaultError(const FaultHandler& fault) const;
   // No thread of the block can go on, after kIdle. `more`: what else is to be said.

@@ -103,10 +103,12 @@ absl::Status ResidentBlocks::Run(const LaunchForm* recorded, const LaunchForm* n
   // A fault in the kernel continues here.
   if (sigsetjmp(*handler.target(), 0) != 0) {
     absl::Status status = active_->runner->FaultError(handler);
+    ShowFailedBlocks();
     Reset();
     return status;
   }
   absl::Status status = RunAll(recorded, native, ranges);
+  if (!status.ok()) ShowFailedBlocks();
   Reset();
   return status;
 }
@@ -230,6 +232,12 @@ absl::Status ResidentBlocks::Deadlock() {
                                                                options_.resident_blocks_setting, /*all=*/false)));
   }
   return absl::InternalError("no block is live, yet the launch has not ended");
+}
+
+void ResidentBlocks::ShowFailedBlocks() {
+  for (Slot& slot : slots_) {
+    if (slot.live) slot.runner->ShowFailedBlock();
+  }
 }
 
 void ResidentBlocks::Reset() {

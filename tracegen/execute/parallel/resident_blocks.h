@@ -82,6 +82,8 @@ class ResidentBlocks {
   void Activate(Slot& slot);
   // No thread can go on; lets a test of a transaction barrier fail, if there is one.
   absl::Status Deadlock();
+  // The launch has failed: shows the observers how far its live blocks had come.
+  void ShowFailedBlocks();
   void Reset();
 
   RunnerOptions options_;
