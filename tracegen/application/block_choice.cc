@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
+#include "traces/base/number_ranges.h"
 #include "traces/base/random.h"
+#include "traces/format/program/whole_clusters.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -41,18 +44,12 @@ std::vector<BlockRange> ChooseBlocks(trace::v1::BlockSelection::Rule rule, uint6
 }
 
 std::vector<BlockRange> WholeClusters(const std::vector<BlockRange>& chosen, const trace::Clusters& clusters) {
-  if (!clusters.have_several_blocks()) return chosen;
-  std::set<uint64_t> blocks;
-  for (const BlockRange& range : chosen) {
-    for (uint64_t block = range.first; block < range.end; ++block) {
-      const uint64_t cluster = clusters.ClusterOf(block);
-      if (blocks.contains(clusters.BlockOf(cluster, 0))) continue;
-      for (uint32_t rank = 0; rank < clusters.blocks(); ++rank) blocks.insert(clusters.BlockOf(cluster, rank));
-    }
-  }
-  std::vector<BlockRange> ranges;
-  for (const uint64_t block : blocks) Append(ranges, block);
-  return ranges;
+  std::vector<std::pair<uint64_t, uint64_t>> ranges;
+  for (const BlockRange& range : chosen) ranges.emplace_back(range.first, range.end - 1);
+  const NumberRanges whole = trace::WholeClusters(NumberRanges(std::move(ranges)), clusters);
+  std::vector<BlockRange> taken;
+  for (const auto& [first, last] : whole.ranges()) taken.push_back({first, last + 1});
+  return taken;
 }
 
 uint64_t WaveBlocks(uint32_t block_threads, uint32_t registers_per_thread, uint32_t shared_bytes) {

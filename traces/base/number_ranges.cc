@@ -1,6 +1,7 @@
 #include "traces/base/number_ranges.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -8,20 +9,21 @@
 
 namespace heddle {
 
-NumberRanges::NumberRanges(std::span<const uint64_t> numbers) {
-  ranges_.clear();
-  for (const uint64_t number : numbers) {
-    if (!ranges_.empty() && ranges_.back().second + 1 == number) {
-      ranges_.back().second = number;
+NumberRanges::NumberRanges(std::vector<std::pair<uint64_t, uint64_t>> ranges) : ranges_(std::move(ranges)) {
+  std::sort(ranges_.begin(), ranges_.end());
+  size_t kept = 0;
+  for (const auto& range : ranges_) {
+    if (kept > 0 && (ranges_[kept - 1].second == ~uint64_t{0} || range.first <= ranges_[kept - 1].second + 1)) {
+      ranges_[kept - 1].second = std::max(ranges_[kept - 1].second, range.second);
     } else {
-      ranges_.emplace_back(number, number);
+      ranges_[kept++] = range;
     }
   }
+  ranges_.resize(kept);
 }
 
 absl::StatusOr<NumberRanges> NumberRanges::Parse(absl::string_view text, absl::string_view what) {
-  NumberRanges out;
-  out.ranges_.clear();
+  std::vector<std::pair<uint64_t, uint64_t>> ranges;
   for (absl::string_view piece : absl::StrSplit(text, ',')) {
     const auto refuse = [&](absl::string_view rule) {
       return absl::InvalidArgumentError(
@@ -41,19 +43,9 @@ absl::StatusOr<NumberRanges> NumberRanges::Parse(absl::string_view text, absl::s
       if (!ends[1].empty() && !number(ends[1], last)) return refuse("is no range of numbers");
     }
     if (last < first) return refuse("ends before it begins");
-    out.ranges_.push_back({first, last});
+    ranges.push_back({first, last});
   }
-  std::sort(out.ranges_.begin(), out.ranges_.end());
-  size_t kept = 0;
-  for (const auto& range : out.ranges_) {
-    if (kept > 0 && (out.ranges_[kept - 1].second == ~uint64_t{0} || range.first <= out.ranges_[kept - 1].second + 1)) {
-      out.ranges_[kept - 1].second = std::max(out.ranges_[kept - 1].second, range.second);
-    } else {
-      out.ranges_[kept++] = range;
-    }
-  }
-  out.ranges_.resize(kept);
-  return out;
+  return NumberRanges(std::move(ranges));
 }
 
 uint64_t NumberRanges::CountWithin(uint64_t first, uint64_t last) const {

@@ -3,7 +3,6 @@
 #define HEDDLE_TRACES_BASE_NUMBER_RANGES_H_
 
 #include <cstdint>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -16,8 +15,8 @@ namespace heddle {
 class NumberRanges {
  public:
   NumberRanges() = default;
-  // These, ascending.
-  explicit NumberRanges(std::span<const uint64_t> numbers);
+  // First and last number of ranges, which may lie in any order and over one another.
+  explicit NumberRanges(std::vector<std::pair<uint64_t, uint64_t>> ranges);
 
   // Reads "3", "0-7", "8-" (8 and all above) and lists of these. Refuses an empty text or piece, anything that is no
   // number, and reversed ranges; the message begins with `what`, such as "--blocks".

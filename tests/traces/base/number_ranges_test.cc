@@ -36,6 +36,14 @@ TEST(NumberRanges, AreSortedAndJoined) {
   EXPECT_TRUE(NumberRanges::Parse("0-", "x")->everything());
 }
 
+TEST(NumberRanges, AreMadeOfRangesInAnyOrder) {
+  const NumberRanges ranges({{7, 9}, {0, 3}, {8, 12}, {4, 4}, {20, kMost}, {kMost, kMost}});
+  EXPECT_THAT(ranges.ranges(), ElementsAre(Pair(0, 4), Pair(7, 12), Pair(20, kMost)));
+  const NumberRanges none(std::vector<std::pair<uint64_t, uint64_t>>{});
+  EXPECT_FALSE(none.everything());
+  EXPECT_EQ(none.CountWithin(0, kMost - 1), 0u);
+}
+
 TEST(NumberRanges, RefuseWhatIsNone) {
   for (const char* text :
        {"", ",", "1,", "a", "-3", "1-2-3", "+1", " 1", "1 ", "0x10", "18446744073709551616", "1.5"}) {

@@ -10,7 +10,7 @@
 #include "traces/format/edit/block_slices.h"
 #include "traces/format/program/clusters.h"
 #include "traces/format/program/kernel_name.h"
-#include "traces/format/read/recorded_clusters.h"
+#include "traces/format/program/whole_clusters.h"
 
 namespace heddle::trace {
 namespace {
@@ -61,21 +61,6 @@ absl::StatusOr<uint64_t> CountSelected(const TraceReader& reader, const LaunchVi
     count += more;
   }
   return count;
-}
-
-// The selected blocks of a launch, and the others of their clusters, of which a launch has all or none.
-absl::StatusOr<NumberRanges> WholeClusters(const TraceReader& reader, const LaunchView& launch,
-                                           const NumberRanges& blocks) {
-  const Clusters clusters(launch.launch);
-  if (blocks.everything() || !clusters.have_several_blocks()) return blocks;
-  HEDDLE_ASSIGN_OR_RETURN(const std::vector<uint64_t> recorded, RecordedBlockNumbers(reader, launch));
-  std::set<uint64_t> whole;
-  for (const uint64_t block : recorded) {
-    if (!blocks.Holds(block)) continue;
-    const uint64_t cluster = clusters.ClusterOf(block);
-    for (uint32_t rank = 0; rank < clusters.blocks(); ++rank) whole.insert(clusters.BlockOf(cluster, rank));
-  }
-  return NumberRanges(std::vector<uint64_t>(whole.begin(), whole.end()));
 }
 
 // What to say about the blocks of a launch of which `count` are left.
@@ -161,7 +146,8 @@ absl::Status TraceCopier::AddOther(const v1::Record& record, const std::map<uint
 absl::Status TraceCopier::AddLaunch(const TraceReader& reader, const LaunchView& launch, const CopySelection& selection,
                                     std::span<const uint32_t> source_file, const ProgressCallback& progress,
                                     uint64_t total) {
-  HEDDLE_ASSIGN_OR_RETURN(const NumberRanges selected, WholeClusters(reader, launch, selection.blocks));
+  // A launch has all blocks of a cluster or none.
+  const NumberRanges selected = WholeClusters(selection.blocks, Clusters(launch.launch));
   HEDDLE_ASSIGN_OR_RETURN(uint64_t count, CountSelected(reader, launch, selected));
   if (launch.launch.recorded() && launch.totals.blocks() > 0 && count == 0) {
     return absl::InvalidArgumentError(

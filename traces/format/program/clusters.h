@@ -31,6 +31,7 @@ class Clusters {
   uint32_t blocks() const { return blocks_; }  // of each cluster
   bool have_several_blocks() const { return blocks_ > 1; }
   uint64_t count() const { return uint64_t{clusters_[0]} * clusters_[1] * clusters_[2]; }
+  const Extent& grid() const { return grid_; }  // in blocks
   const Extent& extent() const { return extent_; }
 
   // The cluster that a block of the grid belongs to; its rank there; the block with that rank.
