@@ -15,6 +15,16 @@
 // `__shared__ alignas(16) float tile[64]` is usual in CUDA, but clang takes no alignas behind an attribute, which
 // __shared__ is: here it is an attribute of the same meaning. The argument is a number or a type. Of several, as a pack
 // has them, the largest counts; 0 asks for nothing.
+#if __cplusplus >= 201703L
+// The compiler's own alignas says what it is, also where `>` stands between numbers.
+#define alignas(...)                             \
+  __attribute__((aligned([] {                    \
+    struct alignas(__VA_ARGS__) heddle_aligned { \
+      char byte;                                 \
+    };                                           \
+    return alignof(heddle_aligned);              \
+  }())))
+#else
 template <__SIZE_TYPE__ kFirst>
 constexpr __host__ __device__ __SIZE_TYPE__ heddle_alignment() {
   return kFirst != 0 ? kFirst : 1;
@@ -32,6 +42,7 @@ constexpr __host__ __device__ __SIZE_TYPE__ heddle_alignment() {
   return alignof(First) > heddle_alignment<Second, More...>() ? alignof(First) : heddle_alignment<Second, More...>();
 }
 #define alignas(...) __attribute__((aligned(heddle_alignment<__VA_ARGS__>())))
+#endif
 
 // Blocks of a cluster, one to three numbers: whoever reads the code finds them behind this name.
 #define __cluster_dims__(...) __attribute__((annotate("heddle.cluster", __VA_ARGS__)))
