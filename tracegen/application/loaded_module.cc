@@ -103,6 +103,7 @@ std::vector<device::VariableInfo> LoadedModule::Variables() const {
     variable.address = global.address;
     variable.bytes = global.bytes;
     variable.constant = global.constant;
+    variable.managed = global.managed;
   }
   return variables;
 }

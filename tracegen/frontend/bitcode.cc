@@ -19,6 +19,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include "tracegen/frontend/lower_opencl.h"
+#include "tracegen/program/managed.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
@@ -75,36 +76,44 @@ void NameLaunchedKernels(llvm::Module& module) {
   }
 }
 
-// __cluster_dims__ is an annotation of the source with one to three numbers: see runtime/cuda/include/heddle_cuda.h. In
-// nvvm.annotations they are cluster_dim_x and its like, as later versions of LLVM have them.
-void NoteClusters(llvm::Module& module) {
+// In nvvm.annotations the blocks of a kernel's clusters are cluster_dim_x and its like, as later versions of LLVM have
+// them.
+void NoteClusters(llvm::Module& module, llvm::Function& kernel, const llvm::Constant& numbers) {
+  llvm::LLVMContext& context = module.getContext();
+  for (unsigned dimension = 0; dimension < 3; ++dimension) {
+    const auto* number = llvm::dyn_cast_or_null<llvm::ConstantInt>(numbers.getAggregateElement(dimension));
+    const uint64_t blocks = number != nullptr ? number->getLimitedValue() : 1;
+    llvm::Metadata* operands[] = {
+        llvm::ValueAsMetadata::get(&kernel),
+        llvm::MDString::get(context, std::string("cluster_dim_") + static_cast<char>('x' + dimension)),
+        llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), blocks))};
+    module.getOrInsertNamedMetadata("nvvm.annotations")->addOperand(llvm::MDNode::get(context, operands));
+  }
+}
+
+// __cluster_dims__, with one to three numbers, and __managed__ are annotations of the source: see heddle_cuda.h and
+// host_defines.h in runtime/cuda/include.
+void ReadAnnotations(llvm::Module& module) {
   llvm::GlobalVariable* const list = module.getGlobalVariable("llvm.global.annotations");
   if (list == nullptr) return;
-  llvm::LLVMContext& context = module.getContext();
   const auto* entries = llvm::dyn_cast<llvm::ConstantArray>(list->getInitializer());
   for (unsigned i = 0; entries != nullptr && i < entries->getNumOperands(); ++i) {
     const auto* entry = llvm::dyn_cast<llvm::ConstantStruct>(entries->getOperand(i));
     if (entry == nullptr || entry->getNumOperands() < 5) continue;
-    const auto string_at = [entry](unsigned operand) {
-      const auto* text = llvm::dyn_cast<llvm::GlobalVariable>(entry->getOperand(operand)->stripPointerCasts());
-      const auto* data = text != nullptr && text->hasInitializer()
-                             ? llvm::dyn_cast<llvm::ConstantDataArray>(text->getInitializer())
-                             : nullptr;
-      return data != nullptr && data->isCString() ? data->getAsCString() : llvm::StringRef();
+    const auto variable_at = [entry](unsigned operand) {
+      auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(entry->getOperand(operand)->stripPointerCasts());
+      return variable != nullptr && variable->hasInitializer() ? variable : nullptr;
     };
+    const llvm::GlobalVariable* const text = variable_at(1);
+    const auto* data = text != nullptr ? llvm::dyn_cast<llvm::ConstantDataArray>(text->getInitializer()) : nullptr;
+    const llvm::StringRef name = data != nullptr && data->isCString() ? data->getAsCString() : llvm::StringRef();
     auto* const kernel = llvm::dyn_cast<llvm::Function>(entry->getOperand(0)->stripPointerCasts());
-    const auto* values = llvm::dyn_cast<llvm::GlobalVariable>(entry->getOperand(4)->stripPointerCasts());
-    if (kernel == nullptr || string_at(1) != "heddle.cluster" || values == nullptr) continue;
-    for (unsigned dimension = 0; dimension < 3; ++dimension) {
-      const auto* number =
-          llvm::dyn_cast_or_null<llvm::ConstantInt>(values->getInitializer()->getAggregateElement(dimension));
-      const uint64_t blocks = number != nullptr ? number->getLimitedValue() : 1;
-      llvm::Metadata* operands[] = {
-          llvm::ValueAsMetadata::get(kernel),
-          llvm::MDString::get(context, std::string("cluster_dim_") + static_cast<char>('x' + dimension)),
-          llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), blocks))};
-      module.getOrInsertNamedMetadata("nvvm.annotations")->addOperand(llvm::MDNode::get(context, operands));
+    const llvm::GlobalVariable* const values = variable_at(4);
+    if (name == "heddle.cluster" && kernel != nullptr && values != nullptr) {
+      NoteClusters(module, *kernel, *values->getInitializer());
     }
+    auto* const variable = llvm::dyn_cast<llvm::GlobalVariable>(entry->getOperand(0)->stripPointerCasts());
+    if (name == "heddle.managed" && variable != nullptr) variable->addAttribute(kManagedAttribute);
   }
   list->eraseFromParent();
 }
@@ -131,7 +140,7 @@ absl::StatusOr<std::unique_ptr<llvm::Module>> ReadBitcode(std::string_view bitco
   }
   ResolveRenamedStatics(**module);
   NameLaunchedKernels(**module);
-  NoteClusters(**module);
+  ReadAnnotations(**module);
   LowerOpenCl(**module);
   return std::move(*module);
 }

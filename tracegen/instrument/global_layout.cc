@@ -10,6 +10,7 @@
 #include "llvm/IR/Operator.h"
 #include "tracegen/instrument/thread_context.h"
 #include "tracegen/program/device_calls.h"
+#include "tracegen/program/managed.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
@@ -152,6 +153,7 @@ absl::StatusOr<GlobalLayout> PlaceGlobals(
     fresh.name = SourceName(variable.getName());
     fresh.bytes = layout.getTypeAllocSize(variable.getValueType());
     fresh.constant = variable.getAddressSpace() == 4;
+    fresh.managed = variable.hasAttribute(kManagedAttribute);
     uint64_t alignment = std::max<uint64_t>(layout.getPreferredAlign(&variable).value(), 16);
     if (fresh.constant) {
       result.constant_bytes = (result.constant_bytes + alignment - 1) / alignment * alignment;

@@ -22,6 +22,7 @@ struct PlacedGlobal {
   uint64_t address = 0;
   uint64_t bytes = 0;
   bool constant = false;  // lies in the constant window
+  bool managed = false;   // `__managed__`
   std::string contents;   // initial, `bytes` long
 };
 

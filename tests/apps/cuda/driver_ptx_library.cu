@@ -1,5 +1,6 @@
 // Libraries of device code, of the driver API and of the runtime: PTX text from memory and from a file, kernels as
 // handles that both APIs take, variables.
+// module: driver_ptx_library_module.cu
 #include <cuda.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ static const char kText[] = R"(
 .address_size 64
 .visible .global .attribute(.managed) .align 4 .u32 added = 1;
 .visible .const .align 4 .u32 factor = 2;
+.visible .global .align 4 .u32 plain = 3;
 .visible .entry scale(.param .u64 data, .param .u32 count)
 {
   .reg .pred %p<2>;
@@ -74,6 +76,7 @@ static void Driver() {
   DRIVER(cuLibraryGetGlobal(&factor, &bytes, library, "factor"));
   EXPECT(bytes == 4);
   EXPECT(cuLibraryGetManaged(&added, &bytes, library, "factor") == CUDA_ERROR_NOT_FOUND);
+  EXPECT(cuLibraryGetManaged(&added, &bytes, library, "plain") == CUDA_ERROR_NOT_FOUND);
   DRIVER(cuLibraryGetManaged(&added, &bytes, library, "added"));
   EXPECT(*(unsigned int*)added == 1);
   *(unsigned int*)added = 4;
@@ -99,6 +102,32 @@ static void Driver() {
   EXPECT(cuLibraryUnload(library) == CUDA_ERROR_INVALID_HANDLE);
   EXPECT(cuLaunchKernel(function, 2, 1, 1, 32, 1, 1, 0, NULL, arguments, NULL) == CUDA_ERROR_INVALID_HANDLE);
   CALL(cudaFree(data));
+}
+
+// Device code of ours that is loaded as a library.
+static void Compiled() {
+  const char* const paths[] = {"driver_ptx_library_module.cubin", "driver_ptx_library_module.ptx"};
+  for (const char* path : paths) {
+    CUlibrary library;
+    CUkernel add;
+    CUdeviceptr shown, hidden;
+    size_t bytes;
+    DRIVER(cuLibraryLoadFromFile(&library, path, NULL, NULL, 0, NULL, NULL, 0));
+    DRIVER(cuLibraryGetKernel(&add, library, "Add"));
+    EXPECT(cuLibraryGetManaged(&hidden, &bytes, library, "hidden") == CUDA_ERROR_NOT_FOUND);
+    DRIVER(cuLibraryGetGlobal(&hidden, &bytes, library, "hidden"));
+    DRIVER(cuLibraryGetManaged(&shown, &bytes, library, "shown"));
+    EXPECT(bytes == sizeof(int) && *(int*)shown == 6);
+    *(int*)shown = 30;
+    int* out;
+    CALL(cudaMallocManaged(&out, sizeof(int)));
+    void* arguments[] = {&out};
+    DRIVER(cuLaunchKernel((CUfunction)add, 1, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL));
+    CALL(cudaDeviceSynchronize());
+    EXPECT(*out == 37);
+    CALL(cudaFree(out));
+    DRIVER(cuLibraryUnload(library));
+  }
 }
 
 static void Runtime() {
@@ -147,6 +176,7 @@ static void Runtime() {
 int main() {
   DRIVER(cuInit(0));
   Driver();
+  Compiled();
   Runtime();
   return Finish();
 }

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "llvm/IR/Constants.h"
+#include "tracegen/program/managed.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
@@ -66,6 +67,7 @@ absl::StatusOr<llvm::GlobalVariable*> PtxVariables::Make(const ptx::Variable& va
   auto* made = new llvm::GlobalVariable(module_, type, /*isConstant=*/false, llvm::GlobalValue::ExternalLinkage,
                                         initial, name, nullptr, llvm::GlobalValue::NotThreadLocal, space);
   made->setAlignment(llvm::Align(std::max<uint64_t>(1, variable.Alignment())));
+  if (variable.managed) made->addAttribute(kManagedAttribute);
   return made;
 }
 

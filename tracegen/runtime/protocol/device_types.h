@@ -88,6 +88,7 @@ struct VariableInfo {
   uint64_t address = 0;
   uint64_t bytes = 0;
   bool constant = false;  // lies in constant memory
+  bool managed = false;
 };
 
 // What device code of a module comes as.

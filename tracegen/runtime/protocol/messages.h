@@ -165,7 +165,7 @@ void Fields(Archive& archive, typename Archive::template Field<KernelInfo>& valu
 }
 template <typename Archive>
 void Fields(Archive& archive, typename Archive::template Field<VariableInfo>& value) {
-  archive(value.name, value.shown_name, value.address, value.bytes, value.constant);
+  archive(value.name, value.shown_name, value.address, value.bytes, value.constant, value.managed);
 }
 template <typename Archive>
 void Fields(Archive& archive, typename Archive::template Field<ModuleImage>& value) {

@@ -25,10 +25,11 @@
 #endif
 
 // A managed variable is a device variable, whose contents the runtime copies to the host's variable of that name after
-// each launch, and back before each (launches are synchronous); the section is how it finds them.
+// each launch, and back before each (launches are synchronous); the section is how it finds them. Whoever reads the
+// device code finds the annotation.
 #undef __managed__
 #if defined(__CUDA__) && defined(__CUDA_ARCH__)
-#define __managed__ __attribute__((device))
+#define __managed__ __attribute__((device, annotate("heddle.managed")))
 #elif defined(__CUDA__)
 #define __managed__ __attribute__((device, section("heddle_managed")))
 #else

@@ -124,7 +124,7 @@ CUresult cuLibraryGetManaged(CUdeviceptr* pointer, size_t* bytes, CUlibrary libr
   if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (!IsLibrary(library)) return CUDA_ERROR_INVALID_HANDLE;
   const heddle::device::VariableInfo* variable = library->module->image.FindVariable(name);
-  if (variable == nullptr || variable->constant) return CUDA_ERROR_NOT_FOUND;
+  if (variable == nullptr || !variable->managed) return CUDA_ERROR_NOT_FOUND;
   return cuModuleGetGlobal(pointer, bytes, library->module, name);
 }
 
