@@ -270,6 +270,24 @@ static void LoadWhatIsNone() {
   EXPECT(cuModuleLoadData(&module, memory + page - 40) == CUDA_ERROR_INVALID_IMAGE);
   memcpy(memory + page - 7, "HEDDLED", 7);
   EXPECT(cuModuleLoadData(&module, memory + page - 7) == CUDA_ERROR_INVALID_IMAGE);
+  // Headers of fat binaries at the end of memory: sizes that are too large, wrap around, or cannot hold the header; one
+  // that is cut off, and one with an entry that is.
+  const struct {
+    size_t there;
+    unsigned short header_bytes;
+    unsigned long long bytes;
+  } fat_binaries[] = {{16, 16, 1},         {16, 16, 1ull << 40}, {16, 16, ~0ull - 20}, {16, 16, ~0ull},
+                      {16, 0, 0},          {16, 8, 8},           {16, 0xffff, 0},      {16, 0xffff, ~0ull},
+                      {80, 16, 64 + page}, {12, 16, 0},          {4, 16, 0},           {80, 16, 64}};
+  for (const auto& one : fat_binaries) {
+    char* const start = memory + page - one.there;
+    const unsigned int head[] = {0xba55ed50, 1u | static_cast<unsigned int>(one.header_bytes) << 16,
+                                 static_cast<unsigned int>(one.bytes), static_cast<unsigned int>(one.bytes >> 32)};
+    memset(start, 0xff, one.there);
+    memcpy(start, head, one.there < sizeof(head) ? one.there : sizeof(head));
+    EXPECT(cuModuleLoadData(&module, start) != CUDA_SUCCESS);
+    EXPECT(cuModuleLoadFatBinary(&module, start) != CUDA_SUCCESS);
+  }
   munmap(memory, page);
   // Many spaces.
   const size_t bytes = 100 << 20;

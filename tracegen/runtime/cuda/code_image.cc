@@ -81,9 +81,8 @@ std::string CodeImage::Add(const void* code, const std::string& name) {
       case ImageForm::kText:
         return AddText(static_cast<const char*>(code), name);
       case ImageForm::kFatBinary: {
-        device::FatBinaryHeader header;
-        std::memcpy(&header, code, sizeof(header));
-        return AddFatBinary({static_cast<const char*>(code), header.header_bytes + header.bytes}, name);
+        const std::optional<std::string_view> container = FatBinaryAt(code);
+        return container ? AddFatBinary(*container, name) : kDamagedFatBinary;
       }
       case ImageForm::kFatBinaryWrapper:
         return AddWrapped(code, name);

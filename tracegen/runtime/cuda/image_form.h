@@ -26,11 +26,17 @@ ImageForm FormOf(const void* data);
 // Whether a text is PTX: begins with a directive, behind blanks and comments.
 bool IsPtx(std::string_view text);
 
+// The container in memory that begins at `data` with a fat binary's magic; nothing if its header cannot be, or promises
+// more than there is. Entries have not been looked at.
+std::optional<std::string_view> FatBinaryAt(const void* data);
+
 // The length of a text in memory that ends with a zero byte; nothing if memory ends before it does.
 std::optional<size_t> TextBytes(const char* text);
 
 // Why machine code cannot be loaded, and what to do.
 extern const char kMachineCodeRefusal[];
+// What is wrong with a fat binary that is not all there.
+extern const char kDamagedFatBinary[];
 // That something is none of the above.
 extern const char kNoDeviceCode[];
 
