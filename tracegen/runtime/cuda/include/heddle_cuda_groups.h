@@ -64,8 +64,8 @@ class thread_group {
 
 class thread_block : public thread_group {
  public:
-  HEDDLE_METHOD explicit thread_block(char* slots = nullptr) : thread_group(0), slots_(slots) {}
-  HEDDLE_METHOD char* heddle_slots() const { return slots_; }
+  HEDDLE_METHOD explicit thread_block(char* tile_memory = nullptr) : thread_group(0), tile_memory_(tile_memory) {}
+  HEDDLE_METHOD char* heddle_tile_memory() const { return tile_memory_; }
   static HEDDLE_METHOD void sync() { __syncthreads(); }
   static HEDDLE_METHOD unsigned int size() { return heddle::ThreadsOfBlock(); }
   static HEDDLE_METHOD unsigned int num_threads() { return heddle::ThreadsOfBlock(); }
@@ -80,7 +80,7 @@ class thread_block : public thread_group {
   static HEDDLE_METHOD void barrier_wait(arrival_token = arrival_token()) { __syncthreads(); }
 
  private:
-  char* slots_;  // of block_tile_memory
+  char* tile_memory_;  // a block_tile_memory
 };
 HEDDLE_DEVICE thread_block this_thread_block() { return thread_block(); }
 
