@@ -1,24 +1,19 @@
 #include "tools/nvcc/device_launches.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 #include <optional>
 #include <vector>
 
 #include "tools/nvcc/source_text.h"
-#include "tools/nvcc/unsupported.h"
 
 namespace heddle::nvcc {
 namespace {
 
-bool IsSpace(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
-
 // Where the name of the kernel begins that ends before `end`: names with :: and arguments of templates. `end` itself if
 // there is none.
 size_t StartOfKernel(std::string_view plain, size_t end) {
-  size_t at = end;
-  while (at > 0 && IsSpace(plain[at - 1])) --at;
+  size_t at = SkipSpaceBack(plain, end);
   if (at > 0 && plain[at - 1] == '>') {
     int depth = 0, parentheses = 0;  // in which > is a comparison
     while (at > 0) {
@@ -29,7 +24,7 @@ size_t StartOfKernel(std::string_view plain, size_t end) {
       if (parentheses == 0 && plain[at] == '<' && --depth == 0) break;
       if (plain[at] == ';' || plain[at] == '{' || plain[at] == '}') return end;
     }
-    while (at > 0 && IsSpace(plain[at - 1])) --at;
+    at = SkipSpaceBack(plain, at);
   }
   const size_t last = at;
   while (at > 0 && (IsWord(plain[at - 1]) || plain[at - 1] == ':')) --at;
@@ -51,7 +46,7 @@ size_t EndOfShape(std::string_view plain, size_t from) {
 // What lies between the parenthesis at `at`, but for blanks, and the one that closes it; nothing if there is none, or
 // if it may not be said a second time as an operand that is not evaluated.
 std::optional<std::string_view> Arguments(std::string_view plain, size_t at) {
-  while (at < plain.size() && IsSpace(plain[at])) ++at;
+  at = SkipSpace(plain, at);
   if (at == plain.size() || plain[at] != '(') return std::nullopt;
   int depth = 0;
   for (size_t i = at; i < plain.size(); ++i) {

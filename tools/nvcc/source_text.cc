@@ -8,10 +8,25 @@
 namespace heddle::nvcc {
 
 bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool IsSpace(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
 namespace {
 
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+
+// Behind the raw string whose quote is at `at`; 0 if there is none.
+size_t SkipRawString(std::string_view text, size_t at) {
+  size_t start = at;
+  while (start > 0 && IsWord(text[start - 1])) --start;
+  const std::string_view prefix = text.substr(start, at - start);
+  if (prefix != "R" && prefix != "LR" && prefix != "uR" && prefix != "UR" && prefix != "u8R") return 0;
+  const size_t open = text.find('(', at);
+  constexpr size_t kMostDelimiter = 16;
+  if (open == std::string_view::npos || open - at - 1 > kMostDelimiter) return 0;
+  const std::string end = ")" + std::string(text.substr(at + 1, open - at - 1)) + "\"";
+  const size_t close = text.find(end, open);
+  return close == std::string_view::npos ? text.size() : close + end.size();
+}
 
 // Position behind the comment, string or character literal that starts at `at`; `at` itself if none does.
 size_t SkipLiteral(std::string_view text, size_t at) {
@@ -26,6 +41,7 @@ size_t SkipLiteral(std::string_view text, size_t at) {
   const char quote = text[at];
   // 1'000'000 is no character literal.
   if (quote != '"' && (quote != '\'' || (at > 0 && IsWord(text[at - 1])))) return at;
+  if (const size_t behind = quote == '"' ? SkipRawString(text, at) : 0; behind != 0) return behind;
   for (size_t i = at + 1; i < text.size() && text[i] != '\n'; ++i) {
     if (text[i] == '\\') {
       ++i;
@@ -59,7 +75,7 @@ size_t FindStaticTexture(std::string_view text, size_t from) {
     }
     if (text.substr(i, kStatic.size()) == kStatic && (i == 0 || !IsWord(text[i - 1]))) {
       size_t word = i + kStatic.size();
-      while (word < text.size() && std::isspace(static_cast<unsigned char>(text[word])) != 0) ++word;
+      while (word < text.size() && IsSpace(text[word])) ++word;
       for (std::string_view name : {"texture", "surface"}) {
         if (word > i + kStatic.size() && text.substr(word, name.size()) == name && word + name.size() < text.size() &&
             (text[word + name.size()] == '<' || IsBlank(text[word + name.size()]))) {
@@ -130,12 +146,9 @@ std::string NameStaticTextures(std::string_view text, const std::string& name) {
   return result.append(text.substr(done));
 }
 
-namespace {
-
-// Behind blanks, line ends and comments from `at` on.
 size_t SkipSpace(std::string_view text, size_t at) {
   while (at < text.size()) {
-    if (std::isspace(static_cast<unsigned char>(text[at])) != 0) {
+    if (IsSpace(text[at])) {
       ++at;
     } else if (text[at] == '/') {
       const size_t behind = SkipLiteral(text, at);
@@ -147,6 +160,40 @@ size_t SkipSpace(std::string_view text, size_t at) {
   }
   return at;
 }
+
+size_t SkipSpaceBack(std::string_view text, size_t at) {
+  while (at > 0 && IsSpace(text[at - 1])) --at;
+  return at;
+}
+
+std::string WithoutComments(std::string_view text) {
+  std::string plain(text);
+  const auto blank = [&plain](size_t from, size_t to) {
+    for (size_t i = from; i < to; ++i) {
+      if (plain[i] != '\n') plain[i] = ' ';
+    }
+  };
+  bool directive = false;
+  for (size_t i = 0; i < text.size();) {
+    if (text[i] == '\n') directive = i > 0 && text[i - 1] == '\\' && directive;
+    if (text[i] == '#') directive = true;
+    const size_t behind = SkipLiteral(text, i);
+    if (behind == i) {
+      ++i;
+      continue;
+    }
+    if (text[i] == '/') {
+      blank(i, behind);
+    } else if (!directive) {
+      const bool is_closed = behind > i + 1 && text[behind - 1] == text[i];
+      blank(i + 1, is_closed ? behind - 1 : behind);
+    }
+    i = behind;
+  }
+  return plain;
+}
+
+namespace {
 
 // Behind a word at `at`, and `at` itself if there is none.
 size_t SkipWord(std::string_view text, size_t at) {

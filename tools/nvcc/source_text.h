@@ -2,13 +2,23 @@
 #ifndef HEDDLE_TOOLS_NVCC_SOURCE_TEXT_H_
 #define HEDDLE_TOOLS_NVCC_SOURCE_TEXT_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace heddle::nvcc {
 
-// Whether a character may be part of a name.
+// Whether a character may be part of a name; whether it is a blank or a line's end.
 bool IsWord(char c);
+bool IsSpace(char c);
+
+// Behind blanks, line ends and comments from `at` on; in front of blanks and line ends that end at `at`.
+size_t SkipSpace(std::string_view text, size_t at);
+size_t SkipSpaceBack(std::string_view text, size_t at);
+
+// `text` with blanks in place of comments, and, unless they follow #include, of what strings and characters hold. All
+// else stays where it is.
+std::string WithoutComments(std::string_view text);
 
 // `text` with "<< <" and ">> >" of kernel launches written as clang wants them, "<<<" and ">>>"; lines and the number
 // of characters in each line stay (blanks move behind). Text in comments, strings and character literals is left alone.

@@ -10,27 +10,18 @@
 #include <system_error>
 
 #include "tools/nvcc/source_text.h"
-#include "tools/nvcc/unsupported.h"
 
 namespace heddle::nvcc {
 namespace {
 
-struct Library {
-  std::string_view prefix;  // of its functions, before a capital letter or '_'
-  std::string_view name;
-};
-constexpr Library kStandIns[] = {
-    {"cublasLt", "cublasLt"}, {"cublas", "cuBLAS"}, {"curand", "cuRAND"}, {"cufft", "cuFFT"}};
-
-bool IsSpace(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
-
-const Library* LibraryOf(std::string_view word) {
-  const Library* found = std::find_if(std::begin(kStandIns), std::end(kStandIns), [&](const Library& library) {
-    if (!word.starts_with(library.prefix) || word.size() == library.prefix.size()) return false;
-    const char next = word[library.prefix.size()];
-    return next == '_' || std::isupper(static_cast<unsigned char>(next)) != 0;
-  });
-  return found == std::end(kStandIns) ? nullptr : found;
+const StandInLibrary* LibraryOf(std::string_view word) {
+  const StandInLibrary* found =
+      std::find_if(std::begin(kStandInLibraries), std::end(kStandInLibraries), [&](const StandInLibrary& library) {
+        if (!word.starts_with(library.prefix) || word.size() == library.prefix.size()) return false;
+        const char next = word[library.prefix.size()];
+        return next == '_' || std::isupper(static_cast<unsigned char>(next)) != 0;
+      });
+  return found == std::end(kStandInLibraries) ? nullptr : found;
 }
 
 // Calls `visit` with each word's place and length.
@@ -47,11 +38,9 @@ void ForEachWord(std::string_view text, const Visit& visit) {
 // Whether the word there is one that a call has: "(" follows, and no type, as in a definition, nor #define stands
 // before.
 bool IsCall(std::string_view text, size_t at, size_t length) {
-  size_t after = at + length;
-  while (after < text.size() && IsSpace(text[after])) ++after;
+  const size_t after = SkipSpace(text, at + length);
   if (after == text.size() || text[after] != '(') return false;
-  size_t before = at;
-  while (before > 0 && IsSpace(text[before - 1])) --before;
+  const size_t before = SkipSpaceBack(text, at);
   if (before == 0 || !(IsWord(text[before - 1]) || text[before - 1] == '*')) return true;
   size_t start = before;
   while (start > 0 && IsWord(text[start - 1])) --start;
@@ -73,8 +62,8 @@ std::set<std::string, std::less<>> StandInWords(const std::string& headers) {
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(headers, ignored)) {
     const std::string name = fs::relative(entry.path(), headers, ignored).string();
-    const bool declares = std::any_of(std::begin(kStandIns), std::end(kStandIns),
-                                      [&](const Library& library) { return name.starts_with(library.prefix); });
+    const bool declares = std::any_of(std::begin(kStandInLibraries), std::end(kStandInLibraries),
+                                      [&](const StandInLibrary& library) { return name.starts_with(library.prefix); });
     if (!declares) continue;
     std::ifstream in(entry.path());
     std::stringstream text;
@@ -95,7 +84,7 @@ std::vector<std::string> CallsWithoutStandIn(const std::string& path, std::strin
   std::vector<std::string> found;
   ForEachWord(plain, [&](size_t at, size_t length) {
     const std::string word = plain.substr(at, length);
-    const Library* library = LibraryOf(word);
+    const StandInLibrary* library = LibraryOf(word);
     if (library == nullptr || declared.contains(word) || own.contains(word) || !IsCall(plain, at, length)) return;
     own.insert(word);  // told once
     const auto line = 1 + std::count(plain.begin(), plain.begin() + static_cast<std::ptrdiff_t>(at), '\n');
@@ -106,9 +95,9 @@ std::vector<std::string> CallsWithoutStandIn(const std::string& path, std::strin
 }
 
 bool IsStandInLibrary(std::string_view word) {
-  return word.starts_with("-l") && std::any_of(std::begin(kStandIns), std::end(kStandIns), [&](const Library& library) {
-           return word.substr(2).starts_with(library.prefix);
-         });
+  return word.starts_with("-l") &&
+         std::any_of(std::begin(kStandInLibraries), std::end(kStandInLibraries),
+                     [&](const StandInLibrary& library) { return word.substr(2).starts_with(library.prefix); });
 }
 
 }  // namespace heddle::nvcc

@@ -9,6 +9,14 @@
 
 namespace heddle::nvcc {
 
+// A library of which a few functions have stand-ins (tracegen/runtime/libraries).
+struct StandInLibrary {
+  std::string_view prefix;  // of its functions, before a capital letter or '_', and of its headers and -l
+  std::string_view name;
+};
+inline constexpr StandInLibrary kStandInLibraries[] = {
+    {"cublasLt", "cublasLt"}, {"cublas", "cuBLAS"}, {"curand", "cuRAND"}, {"cufft", "cuFFT"}};
+
 // The words in `text` that are names of C++.
 std::set<std::string, std::less<>> WordsOf(std::string_view text);
 

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "tools/nvcc/source_text.h"
+#include "tools/nvcc/stand_in_calls.h"
 
 namespace heddle::nvcc {
 namespace {
@@ -13,8 +14,6 @@ namespace {
 // Libraries of a toolkit that have neither headers nor code here.
 constexpr std::string_view kRefusedLibraries[] = {"cusparse", "cusolver", "cudnn", "nccl",   "nvgraph",
                                                   "nvjpeg",   "nvml",     "npp",   "cutlass"};
-// Libraries of which a few functions have stand-ins (tracegen/runtime/libraries), and what their functions begin with.
-constexpr std::string_view kStandIns[] = {"cublas", "curand", "cufft"};
 // Libraries of headers alone, which compile where they are installed, and what has them.
 struct HeaderLibrary {
   std::string_view name, where;
@@ -51,42 +50,6 @@ constexpr MissingPart kInterfaces[] = {
      "memory pools of the driver API are not supported; use the runtime's (cudaMemPoolCreate and its like)"},
     {"cudaMipmapped", "mipmapped arrays are not supported; textures have one level"},
 };
-
-}  // namespace
-
-std::string WithoutComments(std::string_view text) {
-  std::string plain(text);
-  const auto blank = [&plain](size_t from, size_t to) {
-    for (size_t i = from; i < to && i < plain.size(); ++i) {
-      if (plain[i] != '\n') plain[i] = ' ';
-    }
-  };
-  bool directive = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '\n') directive = i > 0 && text[i - 1] == '\\' && directive;
-    if (c == '#') directive = true;
-    if (c == '/' && text.substr(i, 2) == "//") {
-      const size_t end = std::min(text.find('\n', i), text.size());
-      blank(i, end);
-      i = end - 1;
-    } else if (c == '/' && text.substr(i, 2) == "/*") {
-      const size_t close = text.find("*/", i + 2);
-      const size_t end = close == std::string_view::npos ? text.size() : close + 2;
-      blank(i, end);
-      i = end - 1;
-    } else if ((c == '"' || c == '\'') && !directive) {
-      if (c == '\'' && i > 0 && std::isalnum(static_cast<unsigned char>(text[i - 1])) != 0) continue;  // 1'000
-      size_t end = i + 1;
-      while (end < text.size() && text[end] != c && text[end] != '\n') end += text[end] == '\\' ? 2 : 1;
-      blank(i + 1, end);
-      i = end;
-    }
-  }
-  return plain;
-}
-
-namespace {
 
 std::string Place(const std::string& path, size_t line) { return path + ":" + std::to_string(line) + ": "; }
 
@@ -126,9 +89,9 @@ std::string MissingLibrary(std::string_view line, const FindHeader& find) {
     return "the library " + std::string(library) +
            " is not supported: heddle-nvcc has the CUDA runtime and driver API, and no libraries on top";
   }
-  for (const std::string_view library : kStandIns) {
-    if (!is_of(library, quoted) || inclusion != Inclusion::kMissing) continue;
-    return "the header " + header + " of the library " + std::string(library) +
+  for (const StandInLibrary& library : kStandInLibraries) {
+    if (!is_of(library.prefix, quoted) || inclusion != Inclusion::kMissing) continue;
+    return "the header " + header + " of the library " + std::string(library.prefix) +
            " is not supported: a few functions of this library have stand-ins, which other headers declare";
   }
   if ((header.starts_with("cuda/") || header.starts_with("nv/")) && inclusion == Inclusion::kMissing) {

@@ -26,10 +26,6 @@ std::vector<std::string> DescribeUnsupported(const std::string& path, std::strin
 // The line, from 1, on which `text` declares a __constant__ variable of this name; 0 if it does not.
 size_t LineOfConstant(std::string_view text, std::string_view name);
 
-// `text` with blanks in place of comments, and, unless they follow #include, of what strings and characters hold. All
-// else stays where it is.
-std::string WithoutComments(std::string_view text);
-
 }  // namespace heddle::nvcc
 
 #endif  // HEDDLE_TOOLS_NVCC_UNSUPPORTED_H_

@@ -51,6 +51,7 @@ TEST(DeviceLaunches, AllElseStays) {
            "#ifdef A\n__global__ void K(int) {\n#else\n__global__ void K(float) {\n#endif\n}\n"
            "int main() { K<<<1, 2>>>(3); }",
            "#define KERNEL __global__\nint main() { K<<<1, 2>>>(3); }",
+           "const char* text = R\"(\n\"__global__ void K() {\" K<<<1, 2>>>(3); }\n)\";",
            "<<<",
            ">>>",
            "__global__ {<<<",

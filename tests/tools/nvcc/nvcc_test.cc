@@ -322,6 +322,27 @@ TEST(NvccSource, BracketsOfLaunchesAreJoined) {
   }
 }
 
+TEST(NvccSource, CommentsAndLiteralsBecomeBlanks) {
+  EXPECT_EQ(WithoutComments("a; // b\nc /* d\n */ \"e\\\"f\" 'g' 1'000 '"),
+            "a;     \nc     \n    \"    \" ' ' 1'000 '");
+  EXPECT_EQ(WithoutComments("#include \"a.h\"\n\"b\""), "#include \"a.h\"\n\" \"");
+  // Raw strings, as those that hold device code.
+  EXPECT_EQ(WithoutComments("R\"(a\n\"b\")\" c"), "R\"  \n    \" c");
+  EXPECT_EQ(WithoutComments("u8R\"x(a)\" b )x\" c; FOR\"(d\")"), "u8R\"          \" c; FOR\"  \")");
+  EXPECT_EQ(WithoutComments("R\"(never"), "R\"      ");
+}
+
+TEST(NvccSource, RawStringsStay) {
+  for (const std::string text :
+       {"R\"(\nk<< <1, 2>> >(x); \"a\" k<< <1, 2>> >(x);)\"", "LR\"d(\nasm(\"%laneid\" :); )\" asm(\"%laneid\" :);)d\"",
+        "R\"(\n\"static texture<float, 2> t;)\""}) {
+    EXPECT_EQ(JoinLaunchBrackets(text), text);
+    EXPECT_EQ(DoubleRegisterPercents(text), text);
+    EXPECT_FALSE(HasStaticTexture(text));
+  }
+  EXPECT_EQ(JoinLaunchBrackets("R\"(\n\")\"; k<< <1, 2>> >();"), "R\"(\n\")\"; k<<< 1, 2>>> ();");
+}
+
 TEST(NvccSource, StaticTextures) {
   EXPECT_TRUE(HasStaticTexture("static  texture<float, 2> t;"));
   EXPECT_TRUE(HasStaticTexture("static\nsurface<void, 2> s;"));
