@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "tracegen/execute/launch/live_blocks.h"
 #include "tracegen/execute/order/block_order.h"
+#include "tracegen/instrument/cluster_window.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
@@ -109,10 +110,9 @@ void BlockRunner::BeginBlock(uint64_t block) {
     context.clusterid[i] = context.ctaid[i] / geometry_.cluster[i];
     context.cluster_ctaid[i] = context.ctaid[i] % geometry_.cluster[i];
   }
-  context.cluster_ctarank =
-      context.cluster_ctaid[0] +
-      geometry_.cluster[0] * (context.cluster_ctaid[1] + geometry_.cluster[1] * context.cluster_ctaid[2]);
-  threads_.BeginBlock(block);
+  const trace::Clusters clusters = geometry_.clusters();
+  context.cluster_ctarank = clusters.RankOf(block);
+  threads_.BeginBlock(block, clusters.ClusterOf(block));
   std::memset(reinterpret_cast<void*>(kSharedBase), 0, shared_bytes_);
   recorder_.BeginBlock(block);
 }
@@ -210,8 +210,7 @@ std::string BlockRunner::OneBlockAtATime() const {
 }
 
 std::string BlockRunner::DescribeShare(uint64_t address) const {
-  const uint64_t rank = (address - kClusterBase) / kSharedBytes;
-  const uint64_t offset = (address - kClusterBase) % kSharedBytes;
+  const auto [rank, offset] = PlaceInCluster(address);
   const uint32_t blocks = geometry_.cluster_blocks();
   if (rank >= blocks) {
     return absl::StrCat("shared memory of block ", rank, " of a cluster, which has ", blocks,

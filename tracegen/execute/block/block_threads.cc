@@ -33,12 +33,12 @@ void BlockThreads::BeginLaunch(const KernelCall& call, const Geometry& geometry,
   rounds_.BeginLaunch(call, !threads_.is_random() && !polling_.is_shared());
 }
 
-void BlockThreads::BeginBlock(uint64_t block) {
+void BlockThreads::BeginBlock(uint64_t block, uint64_t cluster) {
   threads_.BeginBlock();
   warps_.BeginBlock();
   barriers_.BeginBlock();
   waits_.BeginBlock(threads_.count());
-  polling_.BeginBlock(block);
+  polling_.BeginBlock(block, cluster);
   rounds_.BeginBlock();
   fibers_.BeginBlock();
   limits_.BeginBlock();

@@ -44,8 +44,9 @@ class BlockThreads {
   void BeginLaunch(const KernelCall& call, const Geometry& geometry, bool record);
   // A range of blocks begins: random orders start over.
   void BeginBlocks() { threads_.Reseed(); }
-  // A block begins, whose indices are in the context.
-  void BeginBlock(uint64_t block);
+  // A block begins, whose indices are in the context, of the cluster with that number; without clusters each block is
+  // one.
+  void BeginBlock(uint64_t block, uint64_t cluster);
   // It is one of a cluster whose blocks are live at once; they join in the order of their ranks. If its threads wait
   // for those of others, it stops with kIdle. FailOneTest: no block can go on; see TransactionBarriers::FailOne.
   void JoinCluster(LiveCluster& cluster) { waits_.Join(cluster); }

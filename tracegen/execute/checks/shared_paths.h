@@ -14,6 +14,7 @@
 #include "tracegen/execute/checks/access_kind.h"
 #include "tracegen/execute/checks/copies_on_their_way.h"
 #include "tracegen/execute/checks/shared_step.h"
+#include "tracegen/instrument/cluster_window.h"
 #include "tracegen/instrument/thread_context.h"
 #include "traces/format/chunk/walk.h"
 #include "traces/format/program/program.h"
@@ -124,16 +125,18 @@ struct SharedAccesses {
 
   SharedUnits UnitsOf(uint32_t thread, const SharedStep& step) const {
     if (step.position >= consumed[thread]) return {};
-    uint64_t offset = records.address(thread, step.position) - kSharedBase;
+    const uint64_t address = records.address(thread, step.position);
+    uint64_t offset = address - kSharedBase;
     uint64_t base = 0;
     if (cluster_blocks > 1) {
-      uint64_t owner = rank;
-      if (const uint64_t place = offset - (kClusterBase - kSharedBase); place < kClusterBytes) {
-        owner = place / kSharedBytes;
-        offset = place % kSharedBytes;
+      uint32_t owner = rank;
+      if (IsInClusterWindow(address)) {
+        const trace::SharedPlace place = PlaceInCluster(address);
+        owner = place.rank;
+        offset = place.offset;
         if (owner >= cluster_blocks) return {};
       }
-      base = owner * UnitCount(shared_bytes, paths.unit_bits());
+      base = uint64_t{owner} * UnitCount(shared_bytes, paths.unit_bits());
     }
     if (offset >= shared_bytes || step.bytes > shared_bytes - offset) return {};
     return {static_cast<uint32_t>(base + (offset >> paths.unit_bits())),

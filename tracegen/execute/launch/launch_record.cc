@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "traces/format/limits.h"
+#include "traces/format/program/clusters.h"
 
 namespace heddle::tracegen {
 
@@ -23,10 +24,7 @@ trace::v1::Launch DescribeLaunch(const Geometry& geometry, const DeviceMemory& m
 }
 
 bool TellClusters(trace::v1::FileHeader& header) {
-  const bool is_told = std::ranges::any_of(header.window(), [](const trace::v1::AddressWindow& window) {
-    return window.space() == trace::v1::SPACE_CLUSTER_SHARED;
-  });
-  if (is_told) return false;
+  if (trace::FindWindow(header, trace::v1::SPACE_CLUSTER_SHARED) != nullptr) return false;
   header.set_minor(std::max(header.minor(), trace::kCollectiveMinorVersion));
   *header.add_window() = DeviceMemory::ClusterWindow();
   return true;

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tracegen/execute/memory/host_pointer.h"
+#include "tracegen/instrument/cluster_window.h"
 #include "tracegen/instrument/thread_context.h"
 #include "traces/format/program/clusters.h"
 
@@ -86,8 +87,8 @@ void ClusterMemory::Close(uint32_t cluster, uint32_t rank) {
 void ClusterMemory::Protect(uint32_t cluster, uint32_t rank) const {
   if (cluster != shown_cluster_) return;
   const bool is_open = (open_[cluster] >> rank & 1) != 0;
-  Need(mprotect(HostPointer(kClusterBase + rank * kSharedBytes), kSharedBytes,
-                is_open ? PROT_READ | PROT_WRITE : PROT_NONE) == 0);
+  Need(mprotect(HostPointer(ClusterAddress({rank, 0})), kSharedBytes, is_open ? PROT_READ | PROT_WRITE : PROT_NONE) ==
+       0);
 }
 
 }  // namespace heddle::tracegen

@@ -1,6 +1,7 @@
 #include "tracegen/execute/threads/polling_watch.h"
 
 #include "absl/strings/str_cat.h"
+#include "tracegen/instrument/cluster_window.h"
 
 namespace heddle::tracegen {
 
@@ -12,19 +13,15 @@ void PollingWatch::BeginLaunch(const InstrumentedKernel& kernel, bool first_bloc
   if (first_blocks && !is_shared_) marks_.Reset();
 }
 
-void PollingWatch::BeginBlock(uint64_t block) {
+void PollingWatch::BeginBlock(uint64_t block, uint64_t cluster) {
   block_ = block;
-  owner_ = block;
-  if (context_.cluster_nctarank == 1) return;
-  const uint32_t* const at = context_.clusterid;
-  const uint32_t* const count = context_.nclusterid;
-  owner_ = at[0] + uint64_t{count[0]} * (at[1] + uint64_t{count[1]} * at[2]);
+  owner_ = cluster;
 }
 
 WatchedPlace PollingWatch::PlaceOf(uint64_t address) const {
   const uint64_t offset = address - kSharedBase;
   if (context_.cluster_nctarank == 1 || offset >= kSharedBytes) return {address, owner_};
-  return {kClusterBase + context_.cluster_ctarank * kSharedBytes + offset, owner_};
+  return {ClusterAddress({context_.cluster_ctarank, offset}), owner_};
 }
 
 void PollingWatch::StartActive() {

@@ -29,7 +29,8 @@ class PollingWatch {
 
   // A launch, or a range of its blocks, begins. `record`: what threads have waited for is kept for the trace.
   void BeginLaunch(const InstrumentedKernel& kernel, bool first_blocks, bool record);
-  void BeginBlock(uint64_t block);
+  // A block begins, of the cluster with that number; without clusters each block is one.
+  void BeginBlock(uint64_t block, uint64_t cluster);
 
   bool is_active() const { return !polling_.empty(); }
   bool is_shared() const { return is_shared_; }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "tracegen/instrument/cluster_window.h"
 #include "tracegen/instrument/thread_context.h"
 
 namespace heddle::tracegen {
@@ -23,7 +24,7 @@ void WaitMarks::Reset() {
 }
 
 uint64_t WaitMarks::Key(const WatchedPlace& place) {
-  if (!IsShared(place.address) && place.address - kClusterBase >= kClusterBytes) return place.address / kGranule;
+  if (!IsShared(place.address) && !IsInClusterWindow(place.address)) return place.address / kGranule;
   return (place.address - kSharedBase) / kGranule | (place.owner + 1) << kOwnerShift;
 }
 

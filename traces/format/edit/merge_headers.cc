@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "traces/base/status_macros.h"
 #include "traces/format/edit/copy.h"
+#include "traces/format/program/clusters.h"
 
 namespace heddle::trace {
 namespace {
@@ -16,15 +17,6 @@ absl::Status Conflict(const TraceReader& one, const TraceReader& other, absl::st
 std::string Text(const v1::AddressWindow& window) {
   return absl::StrCat(v1::MemorySpace_Name(window.space()), " 0x", absl::Hex(window.base()), "+0x",
                       absl::Hex(window.bytes()));
-}
-
-// That of clusters, if the header has it.
-const v1::AddressWindow* ClusterWindow(const v1::FileHeader& header) {
-  const auto& windows = header.window();
-  const auto found = std::find_if(windows.begin(), windows.end(), [](const v1::AddressWindow& window) {
-    return window.space() == v1::SPACE_CLUSTER_SHARED;
-  });
-  return found == windows.end() ? nullptr : &*found;
 }
 
 absl::Status CheckAlike(const TraceReader& one, const TraceReader& other) {
@@ -66,8 +58,8 @@ absl::StatusOr<MergedHeader> MergeHeaders(std::span<const TraceReader* const> re
     const v1::FileHeader& header = readers[i]->header();
     HEDDLE_RETURN_IF_ERROR(CheckAlike(*readers[0], *readers[i]));
     out.header.set_minor(std::max(out.header.minor(), header.minor()));
-    if (const v1::AddressWindow* theirs = ClusterWindow(header); theirs != nullptr) {
-      const v1::AddressWindow* mine = ClusterWindow(out.header);
+    if (const v1::AddressWindow* theirs = FindWindow(header, v1::SPACE_CLUSTER_SHARED); theirs != nullptr) {
+      const v1::AddressWindow* mine = FindWindow(out.header, v1::SPACE_CLUSTER_SHARED);
       if (mine == nullptr) {
         *out.header.add_window() = *theirs;
       } else if (Text(*mine) != Text(*theirs)) {

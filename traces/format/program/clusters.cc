@@ -51,15 +51,21 @@ uint64_t Clusters::span() const {
   return extent_[1] > 1 ? row : 1;
 }
 
+const v1::AddressWindow* FindWindow(const v1::FileHeader& header, v1::MemorySpace space) {
+  const auto& windows = header.window();
+  const auto found = std::find_if(windows.begin(), windows.end(),
+                                  [space](const v1::AddressWindow& window) { return window.space() == space; });
+  return found == windows.end() ? nullptr : &*found;
+}
+
 SharedWindows::SharedWindows(const v1::FileHeader& header) {
-  for (const v1::AddressWindow& window : header.window()) {
-    if (window.space() == v1::SPACE_SHARED) {
-      own_base_ = window.base();
-      own_bytes_ = window.bytes();
-    } else if (window.space() == v1::SPACE_CLUSTER_SHARED) {
-      cluster_base_ = window.base();
-      cluster_bytes_ = window.bytes();
-    }
+  if (const v1::AddressWindow* own = FindWindow(header, v1::SPACE_SHARED); own != nullptr) {
+    own_base_ = own->base();
+    own_bytes_ = own->bytes();
+  }
+  if (const v1::AddressWindow* of_cluster = FindWindow(header, v1::SPACE_CLUSTER_SHARED); of_cluster != nullptr) {
+    cluster_base_ = of_cluster->base();
+    cluster_bytes_ = of_cluster->bytes();
   }
   // Without the size of a share the other window means nothing.
   cluster_bytes_ = std::min(cluster_bytes_, own_bytes_ * kMostClusterBlocks);

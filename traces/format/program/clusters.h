@@ -50,6 +50,9 @@ class Clusters {
   uint32_t blocks_ = 1;
 };
 
+// The window of a memory space in a trace; null if the header lists none.
+const v1::AddressWindow* FindWindow(const v1::FileHeader& header, v1::MemorySpace space);
+
 // A byte of shared memory: the block of the cluster that it belongs to, and where in its shared memory it lies.
 struct SharedPlace {
   uint32_t rank = 0;

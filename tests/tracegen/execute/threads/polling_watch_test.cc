@@ -18,7 +18,7 @@ class Polling : public SchedulerTest {
     kernel_.waits.assign(loops, WaitSite{.site = {"k.cu", 12}, .instruction = 5});
     BeginBlock(threads);
     polling_.BeginLaunch(kernel_, /*first_blocks=*/true, /*record=*/true);
-    polling_.BeginBlock(3);
+    polling_.BeginBlock(3, 3);
     for (uint32_t t = 0; t < threads; ++t) {
       threads_.SetRunning(t);
       polling_.Start();
