@@ -266,6 +266,40 @@ TEST_F(ClustersTest, TransactionBarriersOfOtherBlocksCountArrivals) {
   EXPECT_TRUE(found);
 }
 
+TEST_F(ClustersTest, WhatIsToComeAtABarrierIsToldOfTheBlockThatWaits) {
+  for (const uint32_t rank : {0, 1}) {
+    // The other block waits for something else.
+    Fails(absl::StrCat(kExchange, R"(
+  __shared__ alignas(8) unsigned long long barrier;
+  const unsigned own = (unsigned)__cvta_generic_to_shared(&barrier);
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" :: "r"(own), "r"(3 + 2 * rank) : "memory");
+  if (rank == )",
+                       rank, R"() asm volatile(
+      "{ .reg .pred p; WAITS: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0; @!p bra WAITS; }"
+      :: "r"(own) : "memory");
+  ARRIVE;
+  WAIT;
+})"),
+          Recipe(2, 1, {0, 0}), {rank == 0 ? "(3 arrivals are to come)" : "barrier of the cluster"});
+  }
+}
+
+TEST_F(ClustersTest, ArrivalsAtBarriersOfBlocksThatHaveEndedAreTold) {
+  options_.compare_with_native = false;
+  Fails(absl::StrCat(kExchange, R"(
+  __shared__ alignas(8) unsigned long long barrier;
+  const unsigned own = (unsigned)__cvta_generic_to_shared(&barrier);
+  unsigned remote;
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(own) : "memory");
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(own), "r"(rank ^ 1));
+  if (rank == 0) return;
+  ARRIVE;
+  WAIT;
+  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" :: "r"(remote) : "memory");
+})"),
+        Recipe(2, 1, {0, 0}), {"block (1,0,0)", "shared memory of block 0 of the cluster, which has ended"});
+}
+
 TEST_F(ClustersTest, ArrivalsWhereNoBarrierIsAreTold) {
   Fails(absl::StrCat(kExchange, R"(
   asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" :: "r"(there) : "memory");

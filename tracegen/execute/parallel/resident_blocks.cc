@@ -224,6 +224,7 @@ absl::Status ResidentBlocks::Deadlock() {
   for (uint32_t s = 0; s < live_blocks_; ++s) {
     Slot& slot = slots_[s];
     if (!slot.live) continue;
+    Activate(slot);  // what threads wait for is told by what lies in their shared memory
     const uint64_t blocks = geometry_.blocks();
     return slot.runner->IdleError(
         live_blocks_ == blocks ? absl::StrCat("all ", blocks, " blocks of the grid are live: a deadlock of the program")
