@@ -24,9 +24,9 @@ static cudaGraphNode_t AddKernel(cudaGraph_t graph, const cudaGraphNode_t* befor
   CALL(cudaGraphAddNode(&node, graph, before, before == nullptr ? 0 : 1, &parameters));
   return node;
 }
-static void AddCount(cudaGraph_t graph, int* cell) {
+static cudaGraphNode_t AddCount(cudaGraph_t graph, int* cell) {
   void* arguments[] = {&cell};
-  AddKernel(graph, nullptr, (void*)Count, arguments);
+  return AddKernel(graph, nullptr, (void*)Count, arguments);
 }
 static cudaGraphNode_t AddChoice(cudaGraph_t graph, const Cells& cells, cudaGraphConditionalHandle handle) {
   void* arguments[] = {(void*)&cells.numbers, (void*)&cells.next, &handle};
@@ -105,6 +105,34 @@ static void Loop(const Cells& cells) {
   CALL(cudaGraphDestroy(graph));
 }
 
+// A node of such a graph gets other parameters in the executable graph, and is switched off.
+static void Changes(const Cells& cells) {
+  cells.counts[0] = cells.counts[1] = 0;
+  cudaGraph_t graph;
+  cudaGraphExec_t executable;
+  cudaGraphConditionalHandle handle;
+  CALL(cudaGraphCreate(&graph, 0));
+  CALL(cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault));
+  const cudaGraph_t body = AddConditional(graph, nullptr, handle, cudaGraphCondTypeIf, 1)[0];
+  const cudaGraphNode_t count = AddCount(body, cells.counts);
+  CALL(cudaGraphInstantiate(&executable, graph, 0));
+  cudaKernelNodeParams parameters;
+  CALL(cudaGraphKernelNodeGetParams(count, &parameters));
+  int* other = cells.counts + 1;
+  void* arguments[] = {&other};
+  parameters.kernelParams = arguments;
+  CALL(cudaGraphExecKernelNodeSetParams(executable, count, &parameters));
+  CALL(cudaGraphLaunch(executable, 0));
+  CALL(cudaDeviceSynchronize());
+  EXPECT(cells.counts[0] == 0 && cells.counts[1] == 1);
+  CALL(cudaGraphNodeSetEnabled(executable, count, 0));
+  CALL(cudaGraphLaunch(executable, 0));
+  CALL(cudaDeviceSynchronize());
+  EXPECT(cells.counts[0] == 0 && cells.counts[1] == 1);
+  CALL(cudaGraphExecDestroy(executable));
+  CALL(cudaGraphDestroy(graph));
+}
+
 static void Refusals() {
   cudaGraph_t graph;
   cudaGraphExec_t executable;
@@ -139,6 +167,7 @@ int main() {
   EXPECT(Runs(cells, cudaGraphCondTypeIf, 2, {0, 1, 7, 0, 0}) == std::vector<int>({2, 3}));
   EXPECT(Runs(cells, cudaGraphCondTypeSwitch, 3, {2, 0, 3, 2, 1, 2}) == std::vector<int>({1, 1, 3}));
   Loop(cells);
+  Changes(cells);
   Refusals();
   return Finish();
 }

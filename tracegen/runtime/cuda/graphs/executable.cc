@@ -134,7 +134,13 @@ void CUgraphExec_st::AssignLanes() {
 
 Step* CUgraphExec_st::Find(const CUgraphNode_st* node) {
   const auto found = by_node_.find(node);
-  return found == by_node_.end() ? nullptr : &steps_[found->second];
+  if (found != by_node_.end()) return &steps_[found->second];
+  for (const Step& step : steps_) {
+    for (const std::shared_ptr<CUgraphExec_st>& body : step.bodies) {
+      if (Step* inside = body->Find(node); inside != nullptr) return inside;
+    }
+  }
+  return nullptr;
 }
 
 // What one launch has done so far.

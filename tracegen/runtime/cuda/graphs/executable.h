@@ -41,7 +41,7 @@ struct CUgraphExec_st {
   cudaError_t Launch(CUstream_st* stream);
   // Takes over the work of another graph of the same form.
   cudaError_t Update(const CUgraph_st& graph, cudaGraphExecUpdateResultInfo* info);
-  // The step of a node, or null.
+  // The step of a node, also of a graph of a conditional node; or null.
   heddle::cuda::Step* Find(const CUgraphNode_st* node);
   // The same for a child node: its steps get the work of another graph of the same form.
   cudaError_t UpdateChild(const CUgraphNode_st* node, const CUgraph_st& graph);
