@@ -1,6 +1,6 @@
 // Clusters of several thread blocks: shared memory of other blocks, barriers, queries, attributes of launches, and
 // sizes that cannot be.
-// nvcc: -arch=sm_90 -std=c++17
+// nvcc: -arch=sm_90 -std=c++17 -Xcompiler -Werror
 #include <cooperative_groups.h>
 #include <cuda.h>
 
@@ -29,7 +29,7 @@ __global__ void Histogram(const unsigned int* values, int count, unsigned int* o
 }
 
 // The block with rank 0 adds up what the others have left in their shared memory; they stay until it has.
-__global__ void __cluster_dims__(2, 2, 1) Sum(const int* values, int* sums) {
+__global__ void __cluster_dims__(2, 2, 1) __launch_bounds__(kThreads, 1, 4) Sum(const int* values, int* sums) {
   __shared__ int partial;
   const cg::cluster_group cluster = cg::this_cluster();
   if (threadIdx.x == 0) partial = 0;

@@ -9,7 +9,12 @@
 #define __constant__ __attribute__((constant))
 #define __managed__ __attribute__((managed))
 #define __forceinline__ __inline__ __attribute__((always_inline))
+// On the host they mean nothing, and the compiler does not know the third one there.
+#ifdef __CUDA_ARCH__
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#else
+#define __launch_bounds__(...)
+#endif
 #define __align__(n) __attribute__((aligned(n)))
 
 // `__shared__ alignas(16) float tile[64]` is usual in CUDA, but clang takes no alignas behind an attribute, which
