@@ -31,8 +31,8 @@ void FindBarriers(const trace::Program& program, std::vector<uint32_t>& ids) {
 // Step::members: of tiles each thread hands in a row, as far as there are rows; of all else each has a share.
 uint8_t MembersOf(const trace::v1::Matrix& matrix) {
   const bool moves = matrix.role() == trace::v1::Matrix::LOAD || matrix.role() == trace::v1::Matrix::STORE;
-  if (!moves || matrix.k() != 0) return 32;
-  return static_cast<uint8_t>(std::clamp(matrix.m() * std::max(matrix.tiles(), 1u), 1u, 32u));
+  if (!moves || matrix.k() != 0) return trace::kMatrixThreads;
+  return static_cast<uint8_t>(std::clamp(matrix.m() * std::max(matrix.tiles(), 1u), 1u, trace::kMatrixThreads));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "replay/stats/issue_observer.h"
 #include "replay/stats/warp_progress.h"
 #include "traces/format/program/clusters.h"
+#include "traces/format/program/matrix_shapes.h"
 #include "traces/format/program/program.h"
 #include "traces/format/read/reader.h"
 
@@ -37,7 +38,7 @@ struct Step {
   trace::v1::OpClass op = trace::v1::OP_UNKNOWN;
   trace::v1::MemorySpace space = trace::v1::SPACE_NONE;
   uint8_t barrier = 0;   // dense number of the barrier id
-  uint8_t members = 0;   // of matrices: those of the 32 threads whose addresses count; 0: no such instruction
+  uint8_t members = 0;   // of matrices: those of the kMatrixThreads whose addresses count; 0: no such instruction
   bool cluster = false;  // some lanes' addresses may be in shared memory of another block
   uint8_t bytes = 0;
   uint32_t collective = 0;       // 1 + index in LaunchContext::collectives; 0: no operands, and not asynchronous
@@ -51,7 +52,7 @@ struct Step {
   LaneMask LanesThatAccess(LaneMask lanes) const {
     if (members == 0) return lanes;
     const LaneMask first = (LaneMask{1} << members) - 1;
-    const LaneMask used = lanes & (first | first << 32);
+    const LaneMask used = lanes & (first | first << trace::kMatrixThreads);
     return used != 0 ? used : lanes;
   }
   // Whether the addresses say which memory the lanes access.

@@ -7,6 +7,7 @@
 #include "replay/core/issue_table.h"
 #include "traces/base/status_macros.h"
 #include "traces/format/program/instruction_place.h"
+#include "traces/format/program/matrix_shapes.h"
 #include "traces/format/program/operands.h"
 
 namespace heddle::replay {
@@ -15,8 +16,6 @@ namespace {
 using trace::v1::Async;
 using trace::v1::Instruction;
 using trace::v1::Operand;
-
-constexpr uint32_t kLanes = 32;  // of a warp that makes a product of matrices
 
 bool HasRecorded(const Instruction& instruction, Operand::Kind kind) {
   for (const Operand& operand : instruction.operand()) {
@@ -74,10 +73,10 @@ absl::Status CheckCollectives(const trace::TraceReader& reader, const trace::Lau
           place(), "; use a machine that has them, or add them to core.units.tensor_timing"));
     }
     if (!meets || options.force_regrouping) continue;
-    if (options.machine.core().warp_size() < kLanes) {
-      return absl::FailedPreconditionError(absl::StrCat("the ", kLanes, " threads of a matrix instruction must be ",
-                                                        "together, and the machine's warps have ",
-                                                        options.machine.core().warp_size(), ": ", place()));
+    if (options.machine.core().warp_size() < trace::kMatrixThreads) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("the ", trace::kMatrixThreads, " threads of a matrix instruction must be ",
+                       "together, and the machine's warps have ", options.machine.core().warp_size(), ": ", place()));
     }
   }
   return absl::OkStatus();

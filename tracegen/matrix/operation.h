@@ -11,7 +11,7 @@
 
 namespace heddle::tracegen {
 
-inline constexpr uint32_t kWarp = 32;  // threads that hold the elements of an operand
+inline constexpr uint32_t kWarp = trace::kMatrixThreads;  // threads that hold the elements of an operand
 
 struct MatrixOperation {
   using Type = trace::v1::Matrix::Type;

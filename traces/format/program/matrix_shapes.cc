@@ -8,8 +8,6 @@ namespace {
 using Matrix = v1::Matrix;
 using enum MatrixForm;
 
-constexpr uint32_t kWarp = 32;
-
 // A set of types, one bit each.
 constexpr uint32_t Types(std::initializer_list<Matrix::Type> types) {
   uint32_t set = 0;
@@ -94,7 +92,7 @@ bool HasShape(const Row& row, const Matrix& matrix) {
 
 uint32_t RegistersFor(uint32_t elements, Matrix::Type type) {
   const uint32_t bits = MatrixElementBits(type);
-  return type == Matrix::F64 ? elements / kWarp : elements * bits / 32 / kWarp;
+  return type == Matrix::F64 ? elements / kMatrixThreads : elements * bits / 32 / kMatrixThreads;
 }
 
 // Fragments of half precision have 16 elements in each thread, whatever the shape: some have elements twice and more.

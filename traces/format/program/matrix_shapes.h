@@ -9,6 +9,10 @@
 
 namespace heddle::trace {
 
+// Threads that a matrix instruction is of: those with the numbers 32 w to 32 w + 31 of a block, whatever the warps of a
+// machine are.
+inline constexpr uint32_t kMatrixThreads = 32;
+
 // How the elements of matrices lie in registers: as the instruction set says (mma), or in fragments, of which it says
 // only how many registers they have (wmma).
 enum class MatrixForm : uint8_t { kRegisters, kFragments };
