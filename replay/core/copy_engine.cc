@@ -5,28 +5,17 @@
 namespace heddle::replay {
 
 void CopyEngine::Start(const WarpCopy& copy, Cycle now) {
-  if (free_.empty()) {
-    free_.push_back(static_cast<uint32_t>(places_.size()));
-    places_.emplace_back();
-  }
-  const uint32_t number = free_.back();
-  free_.pop_back();
-  Place& place = places_[number];
-  place = Place();
-  place.copy = copy;
-  place.writes = copy.reads == 0;
-  place.begin = now + 1 + limits_.issue_latency();
-  issued_.push_back(number);
+  issued_.push_back(copies_.Add({copy, /*writes=*/copy.reads == 0, /*begin=*/now + 1 + limits_.issue_latency()}));
 }
 
 void CopyEngine::BeginCopies(Cycle now) {
-  while (!issued_.empty() && HasRoom() && now >= next_begin_ && now >= places_[issued_.front()].begin) {
+  while (!issued_.empty() && HasRoom() && now >= next_begin_ && now >= copies_[issued_.front()].begin) {
     const uint32_t number = issued_.front();
     issued_.pop_front();
     ++begun_;
-    queued_.push_back(number);
+    copies_.Queue(number);
     if (limits_.bytes_per_cycle() == 0) continue;
-    const WarpCopy& copy = places_[number].copy;
+    const WarpCopy& copy = copies_[number].copy;
     const uint64_t bytes = uint64_t{copy.bytes} * static_cast<uint32_t>(std::popcount(copy.lanes.mask));
     next_begin_ = now + static_cast<Cycle>((bytes + limits_.bytes_per_cycle() - 1) / limits_.bytes_per_cycle());
   }
@@ -34,64 +23,47 @@ void CopyEngine::BeginCopies(Cycle now) {
 
 void CopyEngine::LanesDone(AccessId access, LaneMask lanes, Cycle at) {
   const uint32_t number = access - kFirstAccess;
-  Place& place = places_[number];
-  place.outstanding &= ~lanes;
-  place.last = std::max(place.last, at);
-  if (place.outstanding != 0) return;
-  if (!place.writes) place.last += limits_.write_latency();
-  ending_.push_back(number);
+  if (copies_.LanesDone(number, lanes, at)) copies_.End(number, copies_[number].writes ? 0 : limits_.write_latency());
 }
 
 void CopyEngine::RunCycle(Cycle now) {
   ended_.clear();
   BeginCopies(now);  // before what is to be written, as they were issued before
-  size_t kept = 0;
-  for (const uint32_t number : ending_) {
-    Place& place = places_[number];
-    if (place.last > now) {
-      ending_[kept++] = number;
-    } else if (!place.writes) {
-      place.writes = true;
-      queued_.push_back(number);
-    } else {
-      ended_.push_back(place.copy);
-      free_.push_back(number);
-      --begun_;
+  copies_.TakeEnded(now, [this](uint32_t number) {
+    if (!copies_[number].writes) {
+      copies_[number].writes = true;
+      copies_.Queue(number);
+      return;
     }
-  }
-  ending_.resize(kept);
+    ended_.push_back(copies_[number].copy);
+    copies_.Remove(number);
+    --begun_;
+  });
   BeginCopies(now);  // in the places of those that have ended
-  if (queued_.empty() || !memory_.memory().StageFree()) return;
-  const uint32_t number = queued_.front();
-  queued_.pop_front();
-  Submit(number, now);
+  if (copies_.any_queued() && memory_.memory().StageFree()) Submit(copies_.TakeQueued(), now);
 }
 
 void CopyEngine::Submit(uint32_t number, Cycle now) {
-  Place& place = places_[number];
-  const WarpCopy& copy = place.copy;
+  const auto& [copy, writes, begin] = copies_[number];
   WarpAccess access;
   access.id = kFirstAccess + number;
   access.slot = copy.slot;
-  access.op = place.writes ? trace::v1::OP_STORE : trace::v1::OP_LOAD;
-  access.space = place.writes ? trace::v1::SPACE_SHARED : trace::v1::SPACE_GLOBAL;
+  access.op = writes ? trace::v1::OP_STORE : trace::v1::OP_LOAD;
+  access.space = writes ? trace::v1::SPACE_SHARED : trace::v1::SPACE_GLOBAL;
   access.bytes = copy.bytes;
-  access.lanes = place.writes ? copy.lanes.mask : copy.reads;
+  access.lanes = writes ? copy.lanes.mask : copy.reads;
   const bool addresses = memory_.memory().needs_addresses();
-  access.addresses = !addresses ? nullptr : place.writes ? &copy.to : &copy.from;
+  access.addresses = !addresses ? nullptr : writes ? &copy.to : &copy.from;
   access.threads = &copy.lanes.thread;
   access.pc = copy.pc;
-  place.outstanding = access.lanes;
-  place.last = 0;
+  copies_.Submitted(number, access.lanes);
   memory_.Submit(access, now);
 }
 
 Cycle CopyEngine::NextWake(Cycle now) const {
-  if (!queued_.empty()) return now + 1;
-  Cycle wake = kNever;
-  if (!issued_.empty() && HasRoom()) wake = std::max({now + 1, next_begin_, places_[issued_.front()].begin});
-  for (const uint32_t number : ending_) wake = std::min(wake, std::max(now + 1, places_[number].last));
-  return wake;
+  const Cycle wake = copies_.NextWake(now);
+  if (issued_.empty() || !HasRoom()) return wake;
+  return std::min(wake, std::max({now + 1, next_begin_, copies_[issued_.front()].begin}));
 }
 
 }  // namespace heddle::replay

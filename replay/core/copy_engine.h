@@ -11,6 +11,7 @@
 
 #include "proto/machine.pb.h"
 #include "replay/core/memory_port.h"
+#include "replay/core/pending/pending_accesses.h"
 #include "replay/memory/ports/memory_system.h"
 #include "replay/seams/types.h"
 
@@ -46,19 +47,17 @@ class CopyEngine {
   // The engine's part of the cycle, behind the memory's.
   void RunCycle(Cycle now);
   // Copies that are under way.
-  size_t in_flight() const { return places_.size() - free_.size(); }
+  size_t in_flight() const { return copies_.size(); }
   // Copies that have ended in the last cycle that was run.
   std::span<const WarpCopy> ended() const { return ended_; }
   // The next cycle after `now` with something to do, unless the memory changes it; kNever if there is none.
   Cycle NextWake(Cycle now) const;
 
  private:
-  struct Place {
+  struct Copy {
     WarpCopy copy;
-    bool writes = false;       // the present access is the second
-    LaneMask outstanding = 0;  // of the present access
-    Cycle last = 0;            // when the last of its lanes was done, and what follows may begin
-    Cycle begin = 0;           // the first cycle in which the copy may begin
+    bool writes = false;  // the present access is the second
+    Cycle begin = 0;      // the first cycle in which the copy may begin
   };
   // Whether a copy more may have begun.
   bool HasRoom() const { return limits_.in_flight() == 0 || begun_ < limits_.in_flight(); }
@@ -68,13 +67,10 @@ class CopyEngine {
 
   const machine::v1::CopyEngine limits_;
   MemoryPort& memory_;
-  std::deque<Place> places_;
-  std::vector<uint32_t> free_;    // of the places
+  PendingAccesses<Copy> copies_;  // by their present access
   std::deque<uint32_t> issued_;   // that have not begun
   uint32_t begun_ = 0;            // and are not complete
   Cycle next_begin_ = 0;          // not before this, so as to keep to the bytes per cycle
-  std::deque<uint32_t> queued_;   // whose present access waits for the memory stage
-  std::vector<uint32_t> ending_;  // whose present access ends at a known time
   std::vector<WarpCopy> ended_;
 };
 

@@ -23,7 +23,7 @@ void RendezvousUnit::Forget(BlockId block) {
   if (!used()) return;
   for (uint32_t warp = 0; warp < WarpsPerBlock(); ++warp) {
     Members& members = members_[block * WarpsPerBlock() + warp];
-    members.live = std::min(kMembers, context_.threads_per_block - warp * kMembers);
+    members.live = std::min(trace::kMatrixThreads, context_.threads_per_block - warp * trace::kMatrixThreads);
     members.here.mask = 0;
   }
 }
@@ -51,7 +51,7 @@ Position RendezvousUnit::Arrive(SlotId slot) {
     Members& members = members_[WarpOf(thread)];
     if (members.here.mask == 0) members.at = at;
     if (members.at != at) elsewhere = members.at;
-    const uint32_t member = formation_.index_in_block(thread) % kMembers;
+    const uint32_t member = formation_.index_in_block(thread) % trace::kMatrixThreads;
     members.here.mask |= LaneMask{1} << member;
     members.here.thread[member] = thread;
     members.last = slot;
@@ -78,31 +78,22 @@ void RendezvousUnit::MakeReadyIfComplete(Members& members) {
 
 RendezvousUnit::Group RendezvousUnit::Issue(int port, Cycle result) {
   std::deque<Group>& ready = ready_[static_cast<size_t>(port)];
-  if (free_.empty()) {
-    free_.push_back(static_cast<uint32_t>(places_.size()));
-    places_.emplace_back();
-  }
-  const uint32_t number = free_.back();
-  free_.pop_back();
-  Place& place = places_[number];
-  place = Place();
-  place.group = ready.front();
+  const Group group = ready.front();
   ready.pop_front();
   --surplus_;
-  if (context_.steps[place.group.at.pc()].kind == Step::kMemory) {
-    queued_.push_back(number);
+  const uint32_t number = issued_.Add({group});
+  if (context_.steps[group.at.pc()].kind == Step::kMemory) {
+    issued_.Queue(number);
   } else {
-    place.last = result;
-    ending_.push_back(number);
+    issued_.NotBefore(number, result);
+    issued_.End(number);
   }
-  return place.group;
+  return group;
 }
 
 void RendezvousUnit::SubmitNext(SharedLocator& locator, Cycle now) {
-  const uint32_t number = queued_.front();
-  queued_.pop_front();
-  Place& place = places_[number];
-  const Group& group = place.group;
+  const uint32_t number = issued_.TakeQueued();
+  auto& [group, unacknowledged] = issued_[number];
   const Pc pc = group.at.pc();
   const Step& step = context_.steps[pc];
   const bool addresses = step.has_address && (step.by_lane() || memory_.memory().needs_addresses());
@@ -112,27 +103,22 @@ void RendezvousUnit::SubmitNext(SharedLocator& locator, Cycle now) {
   } else if (step.has_address) {
     cursors_.SkipAddresses(group.lanes);
   }
-  place.outstanding = step.LanesThatAccess(group.lanes.mask);
-  place.unacknowledged = step.op == trace::v1::OP_STORE;
-  memory_.Submit(kFirstAccess + number, group.slot, pc, place.outstanding, group.lanes.thread, addresses, now);
+  const LaneMask lanes = step.LanesThatAccess(group.lanes.mask);
+  issued_.Submitted(number, lanes);
+  unacknowledged = step.op == trace::v1::OP_STORE;
+  memory_.Submit(kFirstAccess + number, group.slot, pc, lanes, group.lanes.thread, addresses, now);
 }
 
 void RendezvousUnit::LanesDone(AccessId access, LaneMask lanes, Cycle at) {
-  Place& place = places_[access - kFirstAccess];
-  place.outstanding &= ~lanes;
-  place.last = std::max(place.last, at);
-  EndIfDone(access - kFirstAccess);
+  const uint32_t number = access - kFirstAccess;
+  if (issued_.LanesDone(number, lanes, at) && !issued_[number].unacknowledged) issued_.End(number);
 }
 
 void RendezvousUnit::StoreAcknowledged(AccessId access, Cycle at) {
-  Place& place = places_[access - kFirstAccess];
-  place.unacknowledged = false;
-  place.last = std::max(place.last, at);
-  EndIfDone(access - kFirstAccess);
-}
-
-void RendezvousUnit::EndIfDone(uint32_t number) {
-  if (places_[number].outstanding == 0 && !places_[number].unacknowledged) ending_.push_back(number);
+  const uint32_t number = access - kFirstAccess;
+  issued_[number].unacknowledged = false;
+  issued_.NotBefore(number, at);
+  if (issued_.IsDone(number)) issued_.End(number);
 }
 
 void RendezvousUnit::Release(const Group& group) {
@@ -146,21 +132,12 @@ void RendezvousUnit::Release(const Group& group) {
 
 void RendezvousUnit::RunCycle(SharedLocator& locator, Cycle now) {
   released_.clear();
-  std::erase_if(ending_, [&](uint32_t number) {
-    if (places_[number].last > now) return false;
-    Release(places_[number].group);
-    free_.push_back(number);
-    return true;
+  issued_.TakeEnded(now, [this](uint32_t number) {
+    Release(issued_[number].group);
+    issued_.Remove(number);
   });
   std::sort(released_.begin(), released_.end());
-  if (!queued_.empty() && memory_.memory().StageFree()) SubmitNext(locator, now);
-}
-
-Cycle RendezvousUnit::NextWake(Cycle now) const {
-  if (!queued_.empty()) return now + 1;
-  Cycle wake = kNever;
-  for (const uint32_t number : ending_) wake = std::min(wake, std::max(now + 1, places_[number].last));
-  return wake;
+  if (issued_.any_queued() && memory_.memory().StageFree()) SubmitNext(locator, now);
 }
 
 }  // namespace heddle::replay

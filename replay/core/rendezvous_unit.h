@@ -12,23 +12,24 @@
 #include "replay/core/copy_engine.h"
 #include "replay/core/launch_context.h"
 #include "replay/core/memory_port.h"
+#include "replay/core/pending/pending_accesses.h"
 #include "replay/core/shared_locator.h"
 #include "replay/memory/ports/memory_system.h"
 #include "replay/seams/types.h"
 #include "replay/trace/thread_cursors.h"
 #include "replay/warps/formation.h"
+#include "traces/format/program/matrix_shapes.h"
 
 namespace heddle::replay {
 
-// A matrix instruction is one of 32 members: threads 32 w to 32 w + 31 of a block. A slot that holds all members that
-// are live, and nobody else, issues it as any other instruction. Any other slot arrives and waits, as at a barrier.
-// When all live members are there they are a group, which issues once, whatever slots they wait in. Its threads go on
-// with its result, in the slots that they came in: the policy's warps are left as they are.
+// A matrix instruction is one of trace::kMatrixThreads members, threads 32 w to 32 w + 31 of a block. A slot that holds
+// all members that are live, and nobody else, issues it as any other instruction. Any other slot arrives and waits, as
+// at a barrier. When all live members are there they are a group, which issues once, whatever slots they wait in. Its
+// threads go on with its result, in the slots that they came in: the policy's warps are left as they are.
 //
 // Who has arrived is known thread by thread. `docs/reference/timing.md` has the rules.
 class RendezvousUnit {
  public:
-  static constexpr uint32_t kMembers = 32;
   // Numbers of accesses from here on are of groups; those of copies come behind them.
   static constexpr AccessId kFirstAccess = AccessId{1} << 30;
 
@@ -81,9 +82,9 @@ class RendezvousUnit {
   std::span<const SlotId> released() const { return released_; }
   // The next cycle after `now` with something to do other than issuing, unless the memory changes it; kNever if there
   // is none.
-  Cycle NextWake(Cycle now) const;
+  Cycle NextWake(Cycle now) const { return issued_.NextWake(now); }
   // Whether a group is to issue, or has issued and is not done.
-  bool busy() const { return any_ready() || places_.size() != free_.size(); }
+  bool busy() const { return any_ready() || issued_.size() != 0; }
   // Slots that have arrived so far, less groups that have issued.
   int64_t surplus() const { return surplus_; }
 
@@ -96,20 +97,19 @@ class RendezvousUnit {
     SlotId last = kNoSlot;  // that came last
   };
   // A group that has issued.
-  struct Place {
+  struct Issued {
     Group group;
-    LaneMask outstanding = 0;
     bool unacknowledged = false;  // a store that has not reached its last memory partition
-    Cycle last = 0;               // when the last of its lanes was done
   };
 
-  size_t WarpsPerBlock() const { return (context_.threads_per_block + kMembers - 1) / kMembers; }
+  size_t WarpsPerBlock() const {
+    return (context_.threads_per_block + trace::kMatrixThreads - 1) / trace::kMatrixThreads;
+  }
   // In members_.
   size_t WarpOf(ThreadId thread) const {
-    return formation_.block_of(thread) * WarpsPerBlock() + formation_.index_in_block(thread) / kMembers;
+    return formation_.block_of(thread) * WarpsPerBlock() + formation_.index_in_block(thread) / trace::kMatrixThreads;
   }
   void MakeReadyIfComplete(Members& members);
-  void EndIfDone(uint32_t number);
   void Release(const Group& group);
 
   const LaunchContext& context_;
@@ -119,10 +119,7 @@ class RendezvousUnit {
   std::vector<Members> members_;          // by block and warp; empty if the unit is not used
   std::vector<uint8_t> threads_left_;     // by slot: of those that have arrived, whose group is not done
   std::vector<std::deque<Group>> ready_;  // by port
-  std::deque<Place> places_;
-  std::vector<uint32_t> free_;    // of the places
-  std::deque<uint32_t> queued_;   // whose access waits for the memory stage
-  std::vector<uint32_t> ending_;  // whose end is at a known time
+  PendingAccesses<Issued> issued_;        // results that are no accesses, too
   std::vector<SlotId> released_;
   int64_t surplus_ = 0;
 };
