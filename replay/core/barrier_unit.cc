@@ -94,6 +94,7 @@ void BarrierUnit::OpenCluster(BlockId id, Cycle at) {
 }
 
 void BarrierUnit::OpenDue() {
+  if (!phases_.any_opening()) return;
   phases_.TakeOpenings(run_.now, [this](BlockId id) { Open(id, cluster_barrier_); });
 }
 

@@ -33,8 +33,6 @@ class BarrierUnit {
 
   // What has opened so far, before the cycle that begins, is released in it.
   void BeginCycle() {
-    if (phases_.any_opening()) [[unlikely]]
-      OpenDue();
     if (opened_.empty()) return;
     releasing_.swap(opened_);
     resuming_.swap(opened_slots_);
@@ -51,6 +49,8 @@ class BarrierUnit {
   void Recheck(BlockId block);
   // The barrier of its cluster opens for the block in cycle `at`, the present one or a later one.
   void OpenCluster(BlockId block, Cycle at);
+  // Before BeginCycle, with barriers of clusters: those that have opened by then, as other SMs have told.
+  void OpenDue();
   // Threads come to hardware threads that others have left.
   void Admit(ThreadId first, uint32_t threads) { phases_.Admit(first, threads); }
   // The block has left, perhaps with arrivals that nobody has waited for.
@@ -89,7 +89,6 @@ class BarrierUnit {
   void CheckCluster(BlockId block);
   // Threads of the block have exited.
   void RecheckCluster(BlockId block);
-  void OpenDue();
   void Open(BlockId block, uint8_t number);
 
   std::vector<BlockId> opened_;     // blocks with a barrier that releases in the next cycle

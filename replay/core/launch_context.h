@@ -114,6 +114,10 @@ struct LaunchContext {
   std::string scheduler_name;
   std::string fetch_name;
   ClusterBoard* clusters = nullptr;  // if they have several blocks, or barriers
+  // Whether threads have to come together for matrix instructions.
+  bool threads_meet() const { return has_matrices && !force_regrouping; }
+  // Whether threads do anything that slots alone do not tell of: begin copies, meet, or wait for other SMs.
+  bool has_collectives() const { return has_async || threads_meet() || clusters != nullptr; }
   IssueObserver* observer = nullptr;
   bool observes_states = false;                 // the observer wants them
   WarpProgressTotals* warp_progress = nullptr;  // sums over all SMs; always there in a run

@@ -10,7 +10,7 @@ namespace heddle::replay {
 RendezvousUnit::RendezvousUnit(const LaunchContext& context, const Formation& formation, ThreadCursors& cursors,
                                MemoryPort& memory)
     : context_(context), formation_(formation), cursors_(cursors), memory_(memory) {
-  if (!context.has_matrices || context.force_regrouping) return;
+  if (!context.threads_meet()) return;
   members_.resize(static_cast<size_t>(context.capacity) * WarpsPerBlock());
   for (int block = 0; block < context.capacity; ++block) Forget(static_cast<BlockId>(block));
   threads_left_.resize(formation.table().state.size());

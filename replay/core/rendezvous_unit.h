@@ -72,7 +72,6 @@ class RendezvousUnit {
   void SubmitNext(SharedLocator& locator, Cycle now);
 
   // --- the memory's replies
-  static bool Owns(AccessId access) { return access >= kFirstAccess && access < CopyEngine::kFirstAccess; }
   void LanesDone(AccessId access, LaneMask lanes, Cycle at);
   void StoreAcknowledged(AccessId access, Cycle at);
 

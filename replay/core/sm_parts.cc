@@ -30,6 +30,7 @@ SmParts::SmParts(const LaunchContext& launch_context, uint32_t sm, std::unique_p
       policy(std::move(divergence)),
       interests(policy->interests()),
       issue_slots(policy->issue_slots()),
+      has_collectives(context.has_collectives()),
       memory(context, system.MakeSm(sm, client)),
       blocks(context),
       write_back(std::max(memory.memory().usual_latency(), horizon)),
@@ -60,6 +61,27 @@ void SmParts::IssueAsync(SlotId slot) {
       absl::StrCat("more asynchronous copies or transaction barriers are under way on SM ", number,
                    " than can be replayed, in cycle ", run.now, " at PC ", uint64_t{table().position[slot].pc()} * 8,
                    "; the program has to wait for what it begins")));
+}
+
+void SmParts::CollectiveLanesDone(AccessId access, LaneMask lanes, Cycle at) {
+  if (AsyncUnit::Owns(access)) {
+    async.LanesDone(access, lanes, at);
+  } else {
+    rendezvous.LanesDone(access, lanes, at);
+  }
+}
+
+bool SmParts::CollectiveAcknowledged(AccessId access, Cycle at) {
+  if (AsyncUnit::Owns(access)) return false;
+  rendezvous.StoreAcknowledged(access, at);
+  return true;
+}
+
+Cycle SmParts::NextCollective(Cycle now) const {
+  Cycle wake = barriers.NextClusterRelease();
+  if (async.used()) wake = std::min(wake, async.NextWake(now));
+  if (rendezvous.used()) wake = std::min(wake, rendezvous.NextWake(now));
+  return wake;
 }
 
 uint64_t SmParts::LiveThreads() const {

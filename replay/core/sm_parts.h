@@ -40,6 +40,8 @@ struct SmParts {
     run.now = now;
     formation.SetNow(now);
     blocks.BeginCycle();
+    if (has_collectives) [[unlikely]]
+      barriers.OpenDue();
     barriers.BeginCycle();
   }
   // Whether the slot, which is at `step`, has to leave the shared memory to the block before its own.
@@ -62,8 +64,27 @@ struct SmParts {
     if (steps[pc].cluster) [[unlikely]]
       locator.Locate(pc, lanes, threads, memory);
   }
+  // A group of threads that have met is to issue; of this port.
+  bool AnyGroupReady() const { return has_collectives && rendezvous.any_ready(); }
+  bool AnyGroupReady(int port) const { return has_collectives && rendezvous.AnyReady(port); }
   // The slot issues an instruction that is asynchronous: the run fails if the SM has too many of them under way.
   void IssueAsync(SlotId slot);
+
+  // --- accesses that no slot makes by itself: of copies, and of threads that have met
+  static bool IsCollective(AccessId access) { return access >= RendezvousUnit::kFirstAccess; }
+  // The memory's replies.
+  void CollectiveLanesDone(AccessId access, LaneMask lanes, Cycle at);
+  // Returns whether anybody waits for it.
+  bool CollectiveAcknowledged(AccessId access, Cycle at);
+  // The next cycle after `now` with something to do for copies, threads that have issued together, or barriers of
+  // clusters, unless the memory changes it; kNever if there is none. Only with collectives.
+  Cycle NextCollective(Cycle now) const;
+  // Whether there will be something to do for copies and threads that meet, if no warp issues. Only with collectives.
+  bool AnyCollectiveUnderWay(Cycle now) const {
+    return rendezvous.busy() || (async.used() && async.NextWake(now) != kNever);
+  }
+
+  // --- issues
   // What others than the statistics are told of an issue of one slot. Only if issues are unwatched.
   void NotifyIssue(SlotId slot) {
     run.last_progress = run.now;
@@ -83,8 +104,9 @@ struct SmParts {
   const Step* const steps;  // by PC
   const uint32_t number;    // of the SM
   const std::unique_ptr<DivergencePolicy> policy;
-  const uint32_t interests;  // of the policy
-  const int issue_slots;     // that it lets issue together
+  const uint32_t interests;    // of the policy
+  const int issue_slots;       // that it lets issue together
+  const bool has_collectives;  // of the launch: else nothing of them is asked for
   SmRunState run;
   MemoryPort memory;
   BlockTable blocks;

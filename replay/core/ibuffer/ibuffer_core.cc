@@ -51,6 +51,11 @@ void IBufferCore::RunCycle(Cycle now) {
   RunAfterMemory(now);
 }
 
+void IBufferCore::RunCollectives(Cycle now) {
+  if (sm_.async.used()) RunAsync(now);
+  if (sm_.rendezvous.used()) RunRendezvous(now);
+}
+
 void IBufferCore::RunAsync(Cycle now) {
   sm_.async.RunCycle(now);
   if (sm_.async.any_ended()) sm_.run.last_progress = now;
@@ -75,8 +80,8 @@ void IBufferCore::RunRendezvous(Cycle now) {
 
 void IBufferCore::RunAfterMemory(Cycle now) {
   results_.CompleteReported(now);
-  if (sm_.async.used()) RunAsync(now);
-  if (sm_.rendezvous.used()) RunRendezvous(now);
+  if (sm_.has_collectives) [[unlikely]]
+    RunCollectives(now);
   if (BarriersOrTimersDue(now)) RunBarriersAndTimers(now);
   status_.TakeChanges();
   if (resident() == 0) {
@@ -106,8 +111,7 @@ SmCore::RunAhead IBufferCore::RunAlone(Cycle next, Cycle limit) {
     ahead.until = now + 1;
     if (MustRejoin(ahead)) break;
     ahead.next = NextWake(now);
-    if (fast_path_ == nullptr || (sm_.async.used() && sm_.async.NextWake(now) != kNever)) continue;
-    if (sm_.rendezvous.busy()) continue;
+    if (fast_path_ == nullptr || (sm_.has_collectives && sm_.AnyCollectiveUnderWay(now))) continue;
     const FastPath::Outcome outcome = fast_path_->Run(ahead.next, std::min(limit, sm_.memory.wake()));
     if (!outcome.ran) continue;
     core_wake_ = 0;
@@ -132,27 +136,20 @@ Cycle IBufferCore::NextWake(Cycle now) const {
 Cycle IBufferCore::CoreWake(Cycle now) const {
   const Cycle next = now + 1;
   if (resolve_.waits() || sm_.write_back.held() != 0 || sm_.barriers.opened() || status_.any_long_wait()) return next;
-  if (sm_.rendezvous.any_ready()) return next;
+  if (sm_.AnyGroupReady()) return next;
   if (resident() > 0 && (sm_.context.force_tick || (sm_.interests & kEveryCycle) != 0)) return next;
   Cycle wake = std::max(next, std::min(sm_.formation.next_timer(), issue_.NextIssue(now)));
-  wake = std::min(wake, sm_.barriers.NextClusterRelease());
   if (wake == next) return next;
   if (state_.one_in_flight) wake = std::min(wake, status_.next_reformed());
-  if (sm_.async.used()) wake = std::min(wake, sm_.async.NextWake(now));
-  if (sm_.rendezvous.used()) wake = std::min(wake, sm_.rendezvous.NextWake(now));
+  if (sm_.has_collectives) wake = std::min(wake, sm_.NextCollective(now));
   return std::min(wake, sm_.write_back.Next());
 }
 
 // --- the memory's replies
 
 void IBufferCore::LanesDone(AccessId access, LaneMask lanes, Cycle at, bool /*returned*/) {
-  if (AsyncUnit::Owns(access)) {
-    sm_.async.LanesDone(access, lanes, at);
-    WakeCoreAt(at);
-    return;
-  }
-  if (RendezvousUnit::Owns(access)) {
-    sm_.rendezvous.LanesDone(access, lanes, at);
+  if (SmParts::IsCollective(access)) [[unlikely]] {
+    sm_.CollectiveLanesDone(access, lanes, at);
     WakeCoreAt(at);
     return;
   }
@@ -174,10 +171,8 @@ void IBufferCore::ReportResult(Cycle at, const Completion& result) {
 }
 
 void IBufferCore::StoreAcknowledged(AccessId access, Cycle at) {
-  if (AsyncUnit::Owns(access)) return;
-  if (RendezvousUnit::Owns(access)) {
-    sm_.rendezvous.StoreAcknowledged(access, at);
-    WakeCoreAt(at);
+  if (SmParts::IsCollective(access)) [[unlikely]] {
+    if (sm_.CollectiveAcknowledged(access, at)) WakeCoreAt(at);
     return;
   }
   if (state_.in_flight[access].store) {
@@ -188,7 +183,7 @@ void IBufferCore::StoreAcknowledged(AccessId access, Cycle at) {
 }
 
 void IBufferCore::WaitsOffCore(AccessId access) {
-  if (AsyncUnit::Owns(access) || RendezvousUnit::Owns(access)) return;
+  if (SmParts::IsCollective(access)) return;
   WakeCore();
   results_.MarkOffCore(access);
 }

@@ -86,9 +86,9 @@ class IBufferCore final : public SmCore {
     RunAfterMemory(now);
   }
   void RunAfterMemory(Cycle now);
-  // Asynchronous copies; warps that waited for them go on.
+  // Asynchronous copies, and matrix instructions of threads that had to meet; warps that waited for them go on.
+  void RunCollectives(Cycle now);
   void RunAsync(Cycle now);
-  // Matrix instructions of threads that had to meet; their warps go on.
   void RunRendezvous(Cycle now);
   // The memory reports something for cycle `at`.
   void WakeCoreAt(Cycle at);

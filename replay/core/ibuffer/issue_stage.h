@@ -30,7 +30,7 @@ class IssueStage {
   void Select(Cycle now) {
     state_.ports.issued.fill(kNoSlot);
     state_.ports.issued_mask = 0;
-    if (sm_.rendezvous.any_ready()) [[unlikely]]
+    if (sm_.AnyGroupReady()) [[unlikely]]
       IssueGroups(now);
     if (state_.issue_status.ready_ports() != 0) SelectReady(now);
   }

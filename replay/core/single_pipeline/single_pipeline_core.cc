@@ -30,7 +30,7 @@ SinglePipelineCore::SinglePipelineCore(const LaunchContext& context, uint32_t sm
 void SinglePipelineCore::Classify(int port, uint64_t count) {
   sm_.issues.counters().scheduler_cycles += count;
   PortLoss loss = PortLoss::kIdle;
-  if (sm_.formation.AnyOffered(port) || sm_.rendezvous.AnyReady(port)) {
+  if (sm_.formation.AnyOffered(port) || sm_.AnyGroupReady(port)) {
     sm_.issues.counters().stall += count;
     loss = PortLoss::kStall;
   } else if (AllWaitForMemory()) {
@@ -79,7 +79,7 @@ void SinglePipelineCore::RunCycle(Cycle now) {
     pipeline_->WriteBack(now);
     pipeline_->Advance(now);
   }
-  if (sm_.async.used() || sm_.rendezvous.used()) RunAsync(now);
+  if (sm_.has_collectives) RunCollectives(now);
   RunBarriersAndTimers(now);
   if (resident() > 0) {
     if (sm_.context.issue_cycles == 1 || now % static_cast<Cycle>(sm_.context.issue_cycles) == 0) Select(now);
@@ -97,11 +97,9 @@ Cycle SinglePipelineCore::NextWake(Cycle now) const {
   Cycle wake =
       std::min({sm_.write_back.Next(), std::max(next, sm_.formation.next_timer()), sm_.memory.memory().NextWake(now)});
   if (pipeline_ != nullptr) wake = std::min(wake, pipeline_->NextWake(now));
-  wake = std::min(wake, sm_.barriers.NextClusterRelease());
-  if (sm_.async.used()) wake = std::min(wake, sm_.async.NextWake(now));
-  if (sm_.rendezvous.used()) wake = std::min(wake, sm_.rendezvous.NextWake(now));
+  if (sm_.has_collectives) wake = std::min(wake, sm_.NextCollective(now));
   for (int port = 0; port < sm_.context.ports; ++port) {
-    if (sm_.rendezvous.AnyReady(port)) wake = std::min(wake, NextDecision(std::max(next, port_free_[port])));
+    if (sm_.AnyGroupReady(port)) wake = std::min(wake, NextDecision(std::max(next, port_free_[port])));
     if (!sm_.formation.AnyOffered(port) || (pipeline_ != nullptr && !pipeline_->HasRoom(port))) continue;
     wake = std::min(wake, NextDecision(std::max(next, port_free_[port])));
   }
@@ -111,20 +109,13 @@ Cycle SinglePipelineCore::NextWake(Cycle now) const {
 // --- memory
 
 void SinglePipelineCore::LanesDone(AccessId access, LaneMask lanes, Cycle at, bool returned) {
-  if (AsyncUnit::Owns(access)) {
-    sm_.async.LanesDone(access, lanes, at);
-    return;
-  }
-  if (RendezvousUnit::Owns(access)) {
-    sm_.rendezvous.LanesDone(access, lanes, at);
-    return;
-  }
+  if (SmParts::IsCollective(access)) return sm_.CollectiveLanesDone(access, lanes, at);
   if (pipeline_ != nullptr && pipeline_->ArriveInStage(access, lanes, at, returned, sm_.run.now)) return;
   sm_.write_back.Add(at, {access, Completion::kLanes, lanes});
 }
 
 void SinglePipelineCore::WaitsOffCore(AccessId access) {
-  if (AsyncUnit::Owns(access) || RendezvousUnit::Owns(access)) return;
+  if (SmParts::IsCollective(access)) return;
   const auto start = [this](SlotId slot) {
     InFlightInstruction& state = in_flight_[slot];
     if (state.off_core) return;

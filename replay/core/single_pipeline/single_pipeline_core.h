@@ -34,9 +34,8 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
   // MemoryClient. With fixed latencies the number of an access is that of its slot, else the pipeline's.
   void LanesDone(AccessId access, LaneMask lanes, Cycle at, bool returned) override;
   void StoreAcknowledged(AccessId access, Cycle at) override {
-    if (AsyncUnit::Owns(access)) return;
-    if (RendezvousUnit::Owns(access)) {
-      sm_.rendezvous.StoreAcknowledged(access, at);
+    if (SmParts::IsCollective(access)) {
+      sm_.CollectiveAcknowledged(access, at);
       return;
     }
     if (pipeline_ == nullptr) return;
@@ -97,7 +96,7 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
   }
   void Acknowledge(AccessId id);
   // Asynchronous copies, and matrix instructions of threads that had to meet; warps that waited for them go on.
-  void RunAsync(Cycle now);
+  void RunCollectives(Cycle now);
   // Whether the slot's instruction is a wait for copies or a transaction barrier that is not over.
   bool AsyncWaits(SlotId slot) const {
     const bool async = !in_flight_[slot].inserted && sm_.steps[table().position[slot].pc()].kind == Step::kAsync;

@@ -21,13 +21,13 @@ void SinglePipelineCore::Select(Cycle now) {
   undecided_.clear();
   for (int port = 0; port < sm_.context.ports; ++port) {
     // Threads that have met go before the warps of their port.
-    if (sm_.rendezvous.AnyReady(port) && now >= port_free_[port]) {
+    if (sm_.AnyGroupReady(port) && now >= port_free_[port]) {
       HoldPort(port, now, 0);
       sm_.IssueGroup(port, now + sm_.context.pipeline_depth);
       ++sm_.issues.counters().issued;
       continue;
     }
-    if (!sm_.formation.AnyOffered(port) && !sm_.rendezvous.AnyReady(port)) {
+    if (!sm_.formation.AnyOffered(port) && !sm_.AnyGroupReady(port)) {
       undecided_.push_back(static_cast<uint8_t>(port));
       continue;
     }

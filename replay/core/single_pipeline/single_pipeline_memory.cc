@@ -46,7 +46,7 @@ void SinglePipelineCore::WriteBack(SlotId slot, LaneMask lanes) {
 
 // --- asynchronous copies, and threads that meet
 
-void SinglePipelineCore::RunAsync(Cycle now) {
+void SinglePipelineCore::RunCollectives(Cycle now) {
   sm_.async.RunCycle(now);
   if (sm_.async.any_ended()) sm_.run.last_progress = now;
   // Before the slots go on: their blocks may exit with them, and retire then.
