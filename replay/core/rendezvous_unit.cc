@@ -96,14 +96,14 @@ void RendezvousUnit::SubmitNext(SharedLocator& locator, Cycle now) {
   auto& [group, unacknowledged] = issued_[number];
   const Pc pc = group.at.pc();
   const Step& step = context_.steps[pc];
+  const LaneMask lanes = step.LanesThatAccess(group.lanes.mask);
   const bool addresses = step.has_address && (step.by_lane() || memory_.memory().needs_addresses());
   if (addresses) {
     cursors_.TakeAddresses(group.lanes, pc, memory_.addresses());
-    if (step.cluster) locator.Locate(pc, group.lanes.mask, group.lanes.thread, memory_);
+    if (step.cluster) locator.Locate(pc, lanes, group.lanes.thread, memory_);
   } else if (step.has_address) {
     cursors_.SkipAddresses(group.lanes);
   }
-  const LaneMask lanes = step.LanesThatAccess(group.lanes.mask);
   issued_.Submitted(number, lanes);
   unacknowledged = step.op == trace::v1::OP_STORE;
   memory_.Submit(kFirstAccess + number, group.slot, pc, lanes, group.lanes.thread, addresses, now);

@@ -23,9 +23,9 @@ class SharedLocator {
   SharedLocator(const LaunchContext& context, const Formation& formation, const BlockTable& blocks, SmRunState& run)
       : context_(context), formation_(formation), blocks_(blocks), run_(run) {}
 
-  // The lanes of hardware threads `threads` access `memory.addresses()` at `pc`. Addresses in a thread's own shared
-  // memory become those of its own window; the lanes of other blocks are noted in `memory.remote()`. May be called
-  // twice for an access.
+  // `lanes`, of hardware threads `threads`, access `memory.addresses()` at `pc`. Addresses in a thread's own shared
+  // memory become those of its own window; the lanes of other blocks are noted in `memory.remote()`. Lanes that do not
+  // access must not be among them: their addresses may be any. May be called twice for an access.
   void Locate(Pc pc, LaneMask lanes, const std::array<ThreadId, kMaxLanes>& threads, MemoryPort& memory);
 
   // A place in the shared memory of another block.

@@ -225,20 +225,21 @@ bool SinglePipelineCore::StartFixed(SlotId slot, const Step& step, Cycle now) {
     sm_.write_back.Add(now + (scripted != 0 ? scripted : sm_.context.pipeline_depth), done);
     return true;
   }
+  const LaneMask accessing = step.LanesThatAccess(lanes.mask);
   const bool addresses = step.has_address && (step.by_lane() || sm_.memory.memory().needs_addresses());
   if (addresses) {
     sm_.cursors.PeekAddresses(lanes, pc, sm_.memory.addresses());
-    sm_.LocateShared(pc, lanes.mask, lanes.thread);
+    sm_.LocateShared(pc, accessing, lanes.thread);
   }
   if (scripted == 0) {
     if (!sm_.memory.memory().StageFree()) return false;
-    state.outstanding = step.LanesThatAccess(lanes.mask);
+    state.outstanding = accessing;
     sm_.memory.Submit(slot, slot, pc, state.outstanding, lanes.thread, addresses, now);
   } else {
     sm_.write_back.Add(now + scripted, done);
   }
   if (step.has_address) sm_.cursors.SkipAddresses(lanes);
-  state.memory = sm_.memory.ReachesBeyondShared(step, lanes.mask, addresses);
+  state.memory = sm_.memory.ReachesBeyondShared(step, accessing, addresses);
   if (state.memory) memory_threads_ += static_cast<uint64_t>(std::popcount(lanes.mask));
   return true;
 }
@@ -252,9 +253,9 @@ void SinglePipelineCore::StartPipelined(SlotId slot, const Step& step) {
   if (addresses) {
     const Pc pc = table().position[slot].pc();
     sm_.cursors.PeekAddresses(lanes, pc, sm_.memory.addresses());
-    sm_.LocateShared(pc, lanes.mask, lanes.thread);
+    sm_.LocateShared(pc, state.outstanding, lanes.thread);
   }
-  state.memory = sm_.memory.ReachesBeyondShared(step, lanes.mask, addresses);
+  state.memory = sm_.memory.ReachesBeyondShared(step, state.outstanding, addresses);
   if (state.memory) memory_threads_ += static_cast<uint64_t>(std::popcount(lanes.mask));
 }
 

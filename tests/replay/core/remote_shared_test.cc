@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "tests/replay/core/cluster_harness.h"
 #include "tests/traces/collective_programs.h"
 
@@ -13,6 +14,7 @@ namespace heddle::replay {
 namespace {
 
 using testing::HasSubstr;
+using trace::testing::MakeTiles;
 using trace::testing::MakeTransactionBarrier;
 using trace::testing::ProgramBuilder;
 using trace::testing::ThreadTrace;
@@ -76,6 +78,40 @@ TEST(RemoteAccess, LatenciesWithoutContention) {
     EXPECT_EQ(latency(ProgramBuilder("load").Load(kSpace).Exit().Build(), 32), 2u * 10 + 1 + 8 + shared);
     EXPECT_EQ(latency(ProgramBuilder("store").Store(kSpace).Exit().Build(), 32), 2u * 10 + 8 + 1 + 1);
     EXPECT_EQ(latency(ProgramBuilder("atomic").Atomic(kSpace).Exit().Build(), 1), 2u * 11 + shared);
+  }
+}
+
+// A tile has 8 rows, whose addresses the first 8 threads hand in. The others may hand in anything; it is not looked at,
+// whether the threads are together or have to meet.
+TEST(RemoteAccess, AddressesOfLanesThatDoNotAccessAreNotLookedAt) {
+  KernelProgram program = ProgramBuilder("tile")
+                              .Block("head")
+                              .Branch("odd", "join")
+                              .Block("odd")
+                              .Alu(1)
+                              .Block("join")
+                              .Alu(1)
+                              .Exit()
+                              .Build();
+  MakeTiles(*program.mutable_instruction(2), trace::v1::Matrix::LOAD, 1);
+  program.mutable_instruction(2)->set_space(trace::v1::SPACE_CLUSTER_SHARED);
+  std::vector<ThreadTrace> threads;
+  for (uint32_t i = 0; i < 64; ++i) {
+    const uint64_t address = i % 32 < 8 ? InBlock(1 - i / 32, 16 * i) : 8;
+    threads.push_back(Thread({static_cast<uint8_t>(i % 2)}, {address}));
+  }
+  const auto trace = MakeClusters(program, {2, 1}, {2, 1}, threads);
+  for (RunOptions options : {Toys(2), Buffers(2), OnHierarchy(false, 2), OnHierarchy(true, 2)}) {
+    options.machine.mutable_core()->set_warp_size(32);
+    options.machine.mutable_core()->set_simd_width(32);
+    options.machine.mutable_core()->set_max_threads(256);
+    for (const char* policy : {"pdom", "nrec"}) {
+      SCOPED_TRACE(absl::StrCat(options.machine.name(), " ", policy));
+      options.divergence = policy;
+      const Outcome outcome = RunTwice(*trace, options);
+      ASSERT_TRUE(outcome.status.ok());
+      EXPECT_EQ(outcome.launch().clusters().remote_loads(), 2u);
+    }
   }
 }
 
