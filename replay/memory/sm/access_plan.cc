@@ -137,21 +137,22 @@ void AccessPlanner::PlanRemote(const WarpAccess& access, AccessPlan& plan) {
   }
 }
 
+void AccessPlanner::PlanAllShared(const WarpAccess& access, LaneMask own, AccessPlan& plan,
+                                  SmMemoryCounters& counters) {
+  if (own != 0) PlanShared(access, own, plan, counters);
+  if (access.remote != 0) [[unlikely]]
+    PlanRemote(access, plan);
+}
+
 void AccessPlanner::Plan(const WarpAccess& access, AccessPlan& plan, SmMemoryCounters& counters) {
   plan.Resize(0);
   plan.joined = false;
-  if (access.remote == 0) [[likely]]
-    return PlanOwn(access, access.lanes, plan, counters);
-  PlanRemote(access, plan);
-  if (const LaneMask own = access.lanes & ~access.remote; own != 0) PlanOwn(access, own, plan, counters);
-}
-
-void AccessPlanner::PlanOwn(const WarpAccess& access, LaneMask lanes, AccessPlan& plan, SmMemoryCounters& counters) {
+  const LaneMask lanes = access.lanes & ~access.remote;
   if (access.addresses == nullptr) return PlanConstant(access, lanes, plan);
   switch (access.space) {
     case trace::v1::SPACE_SHARED:
     case trace::v1::SPACE_CLUSTER_SHARED:
-      return PlanShared(access, lanes, plan, counters);
+      return PlanAllShared(access, lanes, plan, counters);
     case trace::v1::SPACE_CONSTANT:
     case trace::v1::SPACE_PARAM:
       return PlanConstant(access, lanes, plan);
@@ -184,7 +185,7 @@ void AccessPlanner::PlanOwn(const WarpAccess& access, LaneMask lanes, AccessPlan
         break;
     }
   });
-  if (shared != 0) PlanShared(access, shared, plan, counters);
+  PlanAllShared(access, shared, plan, counters);
   if (constant != 0) PlanConstant(access, constant, plan);
   const LaneMask global = lanes & ~(shared | constant | local);
   if ((global | local) != 0) PlanData(access, global, local, plan, counters);

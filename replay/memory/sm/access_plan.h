@@ -70,10 +70,9 @@ class AccessPlanner {
   void Plan(const WarpAccess& access, AccessPlan& plan, SmMemoryCounters& counters);
 
  private:
-  // The lanes of the access that are remote.
+  // Lanes in the own block's shared memory, and behind them the access' lanes in that of others.
+  void PlanAllShared(const WarpAccess& access, LaneMask own, AccessPlan& plan, SmMemoryCounters& counters);
   void PlanRemote(const WarpAccess& access, AccessPlan& plan);
-  // The other lanes.
-  void PlanOwn(const WarpAccess& access, LaneMask lanes, AccessPlan& plan, SmMemoryCounters& counters);
   void PlanShared(const WarpAccess& access, LaneMask lanes, AccessPlan& plan, SmMemoryCounters& counters);
   void PlanConstant(const WarpAccess& access, LaneMask lanes, AccessPlan& plan);
   void PlanTexture(const WarpAccess& access, LaneMask lanes, AccessPlan& plan);
