@@ -60,6 +60,9 @@ class AsyncUnit {
   // The next cycle after `now` with something to do, unless the memory changes it; kNever if there is none.
   Cycle NextWake(Cycle now) const;
 
+  // Whether arrivals at transaction barriers count later, or slots go on later whose phase is over.
+  bool AnyArrivalOrRelease() const { return barriers_.NextArrival() != kNever || waits_.NextRelease() != kNever; }
+
   // --- threads and blocks
   // Threads come to hardware threads that others have left.
   void Admit(uint32_t first, uint32_t threads);

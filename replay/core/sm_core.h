@@ -79,6 +79,16 @@ class alignas(64) SmCore : public MemoryClient, protected ExitListener, private 
   uint32_t index_in_block(ThreadId thread) const { return sm_.formation.index_in_block(thread); }
   // Threads that have exited in this launch.
   uint64_t exited_threads() const { return sm_.blocks.exited_threads(); }
+  // ClusterBoard::AnySm for the resident blocks.
+  template <typename Is>
+  bool AnySmOfItsClusters(Is is) const {
+    if (sm_.context.clusters == nullptr) return false;
+    for (size_t block = 0; block < sm_.blocks.size(); ++block) {
+      const BlockTable::Block& resident = sm_.blocks[static_cast<BlockId>(block)];
+      if (resident.resident && sm_.context.clusters->AnySm(resident.position, is)) return true;
+    }
+    return false;
+  }
   // Positions of the blocks that retired in the cycle that was run last.
   std::span<const uint64_t> retired() const { return sm_.blocks.retired(); }
   // Hardware warps whose warp has ended, in the cycle that was run last, with all its instructions.
@@ -104,8 +114,8 @@ class alignas(64) SmCore : public MemoryClient, protected ExitListener, private 
   virtual void FillResult(result::v1::LaunchResult& /*result*/) const {}
 
   // Nothing has issued or completed for kNoProgressLimit cycles though a block is resident: nothing will any more,
-  // unless the memory is slow. (An SM whose policy runs every cycle never falls silent, so that a hang does not show by
-  // itself.)
+  // unless the memory is slow, or other SMs have blocks of its clusters that are. (An SM whose policy runs every cycle
+  // never falls silent, so that a hang does not show by itself.)
   static constexpr Cycle kNoProgressLimit = Cycle{1} << 20;
   bool hung() const { return sm_.run.hung; }
   // The last cycle in which something issued or completed, or a block came.
@@ -174,7 +184,9 @@ class alignas(64) SmCore : public MemoryClient, protected ExitListener, private 
   bool BarriersOrTimersDue(Cycle now) const {
     return sm_.barriers.releases() || sm_.formation.next_timer() <= now || (sm_.interests & kEveryCycle) != 0;
   }
-  void CheckProgress(Cycle now) { sm_.run.hung = resident() != 0 && now - sm_.run.last_progress > kNoProgressLimit; }
+  void CheckProgress(Cycle now) {
+    sm_.run.hung = resident() != 0 && now - sm_.run.last_progress > kNoProgressLimit && !HasNews();
+  }
   // All threads of the block have exited, and nothing of it is on its way.
   void RetireBlock(BlockId block);
 
@@ -192,6 +204,10 @@ class alignas(64) SmCore : public MemoryClient, protected ExitListener, private 
     ClusterNews(at);
   }
 
+  // Whether what other SMs have told it is still on its way.
+  bool HasNews() const {
+    return sm_.has_collectives && (sm_.barriers.NextClusterRelease() != kNever || sm_.async.AnyArrivalOrRelease());
+  }
   // The block comes to the SM.
   BlockId OpenBlock(const BlockArrival& arrival);
   // The threads of a block's warp come, unassigned, into a hardware warp. Returns the lanes that have one.

@@ -168,6 +168,18 @@ bool LaunchSimulation::IsServed(const SmCore& sm) {
   return now_ - std::max(sm.last_progress(), service_.last()) <= service_.longest();
 }
 
+// A block of its cluster that has not begun, an iteration of a virtual block, may come to any of the others.
+bool LaunchSimulation::WaitsForCluster(const SmCore& sm) {
+  if (context_.cluster_blocks == 1) return false;
+  const auto moves = [&](const SmCore& other) {
+    return &other != &sm && (now_ - other.last_progress() <= SmCore::kNoProgressLimit || IsServed(other));
+  };
+  return sm.AnySmOfItsClusters([&](uint32_t number) {
+    if (number != ClusterBoard::kNotBegun) return moves(*sms_.Find(number));
+    return std::any_of(sms_.made().begin(), sms_.made().end(), [&](const auto& other) { return moves(*other); });
+  });
+}
+
 absl::Status LaunchSimulation::Run() {
   // The first round comes before cycle 0, so that the first issue is in cycle 0.
   HEDDLE_RETURN_IF_ERROR(dispatch_->Round(0));
@@ -208,7 +220,7 @@ absl::Status LaunchSimulation::Run() {
       }
       ahead.stopped = false;
       if (!sm.ok()) return sm.status();
-      if (sm.hung() && !IsServed(sm)) {
+      if (sm.hung() && !IsServed(sm) && !WaitsForCluster(sm)) {
         return Deadlock(absl::StrCat("nothing was issued or completed on SM ", component, " in ",
                                      now - sm.last_progress(), " cycles:"));
       }

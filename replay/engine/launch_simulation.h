@@ -79,6 +79,8 @@ class LaunchSimulation : public SmWaker, public ClusterWaker {
   Cycle RunAlone(uint32_t sm, Cycle now);
   // Whether an SM that has been silent for long may wait for a memory that goes on answering.
   bool IsServed(const SmCore& sm);
+  // Whether it may wait for blocks of its clusters on SMs that are not silent.
+  bool WaitsForCluster(const SmCore& sm);
   // What every waiting thread, resource and queue waits for. `found`: how the hang was noticed.
   absl::Status Deadlock(const std::string& found) const;
   // All blocks have retired, and nothing is under way in the memory.

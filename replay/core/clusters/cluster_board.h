@@ -49,6 +49,18 @@ class ClusterBoard {
   void End(uint64_t block);
   // The SM that has, or had, the block of this rank in the cluster of `block`; -1 if it has not begun.
   int SmOf(uint64_t block, uint32_t rank) const;
+  // Whether is(sm) holds of the SM of some block in the cluster of `block` that has not left; of kNotBegun for one that
+  // has not come to an SM yet.
+  static constexpr uint32_t kNotBegun = ~uint32_t{0};
+  template <typename Is>
+  bool AnySm(uint64_t block, Is is) const {
+    const auto found = clusters_.find(ClusterOf(block));
+    if (found == clusters_.end()) return false;
+    for (const Block& other : found->second.blocks) {
+      if (!other.left && is(other.member == nullptr ? kNotBegun : other.sm)) return true;
+    }
+    return false;
+  }
 
   // --- barriers
   // All live threads of the block have arrived at the barrier of its cluster; once per phase.

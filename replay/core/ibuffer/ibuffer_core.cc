@@ -58,7 +58,7 @@ void IBufferCore::RunCollectives(Cycle now) {
 
 void IBufferCore::RunAsync(Cycle now) {
   sm_.async.RunCycle(now);
-  if (sm_.async.any_ended()) sm_.run.last_progress = now;
+  if (sm_.async.any_ended() || !sm_.async.released().empty()) sm_.run.last_progress = now;
   // Before the slots go on: their blocks may exit with them, and tell that themselves.
   for (const BlockId block : sm_.async.idle_blocks()) {
     if (sm_.blocks[block].exited) results_.BlockExited(block);
