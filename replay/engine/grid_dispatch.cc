@@ -1,7 +1,6 @@
 #include "replay/engine/grid_dispatch.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -21,7 +20,8 @@ GridDispatch::GridDispatch(const LaunchRun& run, const LaunchContext& context, c
       calendar_(calendar),
       occupancy_(sms.count(), {0, static_cast<int>(shape.blocks_per_sm)}),
       accepted_(std::make_unique<bool[]>(sms.count())),
-      room_(uint64_t{shape.blocks_per_sm} * sms.count()) {
+      blocks_now_{.room = uint64_t{shape.blocks_per_sm} * sms.count()},
+      warp_check_(shape) {
   if (!context.by_warp) sent_.resize(blocks.count());
   const auto copies = std::make_shared<bool>();
   shape.instructions = [&sms, &context, copies](uint32_t sm, uint32_t hw_warp) {
@@ -82,7 +82,7 @@ absl::Status GridDispatch::AssignBlocks(Cycle first) {
   const std::span<const bool> accepted(accepted_.get(), sms_.count());
   std::fill_n(accepted_.get(), sms_.count(), false);
   bool any = false;
-  while (room_ > 0) {
+  while (blocks_now_.room > 0) {
     const std::optional<Assignment> assignment = dispatcher_->Next(occupancy_, accepted);
     if (!assignment.has_value()) break;
     const uint32_t sm = assignment->sm;
@@ -97,8 +97,8 @@ absl::Status GridDispatch::AssignBlocks(Cycle first) {
     HEDDLE_ASSIGN_OR_RETURN(const BlockArrival arrival, ArrivalOf(block));
     accepted_[sm] = true;
     ++occupancy_[sm].resident;
-    ++resident_;
-    --room_;
+    ++blocks_now_.resident;
+    --blocks_now_.room;
     SmCore& core = sms_.At(sm);
     core.Admit(arrival, first);
     if (!core.ok()) return core.status();
@@ -109,51 +109,27 @@ absl::Status GridDispatch::AssignBlocks(Cycle first) {
                                             context_.cluster_blocks, " blocks of a cluster without the others"));
   }
   if (dispatcher_->done()) return absl::OkStatus();
-  if (resident_ == 0) {
+  if (blocks_now_.resident == 0) {
     return absl::InternalError(
         absl::StrCat("the dispatcher leaves ", left(), " thread blocks undone though every SM has room"));
   }
   // Room that no cluster fits into is there until a block retires.
-  if (room_ > 0 && (any || context_.cluster_blocks == 1)) calendar_.Wake(sms_.count(), first);
-  return absl::OkStatus();
-}
-
-absl::Status GridDispatch::CheckBegunClusters(std::span<const WarpAssignment> begun) const {
-  struct Begun {
-    uint64_t warps = 0;
-    uint32_t group = 0;
-  };
-  std::map<uint64_t, Begun> clusters;
-  const uint32_t group_sms = ClusterGroup(run_.options.machine);
-  for (const WarpAssignment& warp : begun) {
-    const uint32_t group = warp.sm / group_sms;
-    const auto [cluster, is_first] = clusters.try_emplace(warp.block / context_.cluster_blocks, Begun{0, group});
-    ++cluster->second.warps;
-    if (cluster->second.group == group) continue;
-    return absl::InternalError(absl::StrCat("the dispatcher sent a warp of block ", warp.block, " to SM ", warp.sm,
-                                            ", which is not of the group of SMs that has its cluster"));
-  }
-  const uint64_t all = uint64_t{context_.cluster_blocks} * context_.hw_warps_per_block;
-  for (const auto& [cluster, what] : clusters) {
-    if (what.warps == all) continue;
-    return absl::InternalError(
-        absl::StrCat("the dispatcher sent ", what.warps, " of the ", all, " warps of a cluster without the others"));
-  }
+  if (blocks_now_.room > 0 && (any || context_.cluster_blocks == 1)) calendar_.Wake(sms_.count(), first);
   return absl::OkStatus();
 }
 
 absl::Status GridDispatch::AssignWarps(Cycle first) {
-  std::vector<WarpAssignment> begun;  // of clusters of several blocks, but for iterations of virtual blocks
   while (const std::optional<WarpAssignment> assignment = dispatcher_->NextWarp(first)) {
     const uint32_t sm = assignment->sm;
-    if (sm >= sms_.count() || assignment->block >= blocks_.count() || assignment->warp >= context_.hw_warps_per_block ||
-        !sms_.At(sm).HwWarpIsFree(assignment->hw_warp)) {
+    const bool is_there = sm < sms_.count() && assignment->block < blocks_.count() &&
+                          assignment->warp < context_.hw_warps_per_block &&
+                          sms_.At(sm).HwWarpIsFree(assignment->hw_warp);
+    const std::string wrong = is_there ? warp_check_.Take(*assignment) : ": there is no such warp or no such free row";
+    if (!wrong.empty()) {
       return absl::InternalError(absl::StrCat("the dispatcher sent warp ", assignment->warp, " of block ",
                                               assignment->block, " to row ", assignment->hw_warp, " of SM ", sm,
-                                              ": there is no such warp or no such free row"));
+                                              wrong));
     }
-    const bool goes_on = assignment->virtual_block.has_value() && assignment->virtual_block->iteration != 0;
-    if (context_.cluster_blocks > 1 && !goes_on) begun.push_back(*assignment);
     HEDDLE_ASSIGN_OR_RETURN(const BlockArrival arrival, ArrivalOf(assignment->block));
     WarpArrival warp;
     warp.block = arrival;
@@ -168,7 +144,9 @@ absl::Status GridDispatch::AssignWarps(Cycle first) {
     if (!core.ok()) return core.status();
     calendar_.Wake(sm, first);
   }
-  HEDDLE_RETURN_IF_ERROR(CheckBegunClusters(begun));
+  if (const std::string wrong = warp_check_.EndRound(); !wrong.empty()) {
+    return absl::InternalError(absl::StrCat("the dispatcher sent ", wrong));
+  }
   if (const Cycle next = dispatcher_->NextFirst(); next != kNever)
     calendar_.Wake(sms_.count(), std::max(next - 1, first));
   return absl::OkStatus();

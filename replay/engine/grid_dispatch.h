@@ -13,7 +13,8 @@
 #include "replay/core/launch_context.h"
 #include "replay/core/sm_core.h"
 #include "replay/engine/calendar.h"
-#include "replay/engine/recorded_blocks.h"
+#include "replay/engine/dispatch/recorded_blocks.h"
+#include "replay/engine/dispatch/warp_dispatch_check.h"
 #include "replay/engine/replay_launch.h"
 #include "replay/engine/sm_array.h"
 #include "replay/seams/block_dispatcher.h"
@@ -32,7 +33,7 @@ class GridDispatch {
   // against its rules, and those of reading the recording.
   absl::Status Round(Cycle first);
   // Whether a round could give something.
-  bool CanAssign() const { return context_.by_warp || (room_ > 0 && !dispatcher_->done()); }
+  bool CanAssign() const { return context_.by_warp || (blocks_now_.room > 0 && !dispatcher_->done()); }
   // Whether the SM could get a whole block before it retires one.
   bool CanAssignTo(uint32_t sm) const {
     return occupancy_[sm].resident < occupancy_[sm].capacity && !dispatcher_->done();
@@ -42,9 +43,9 @@ class GridDispatch {
   void Retired(uint32_t sm, uint64_t position) {
     dispatcher_->Retired(sm, position);
     --occupancy_[sm].resident;
-    --resident_;
-    ++room_;
-    ++retired_;
+    --blocks_now_.resident;
+    ++blocks_now_.room;
+    ++blocks_now_.retired;
   }
   // Dispatch of warps: the hardware warp is free for warps that issue from cycle `first` on.
   void WarpEnded(uint32_t sm, uint32_t hw_warp, Cycle first) { dispatcher_->WarpEnded(sm, hw_warp, first); }
@@ -54,8 +55,8 @@ class GridDispatch {
   // Whether the last block of the grid has been given away.
   bool grid_assigned() const { return grid_assigned_; }
   // Blocks that have retired; those that have not.
-  uint64_t retired() const { return retired_; }
-  uint64_t left() const { return blocks_.count() - retired_; }
+  uint64_t retired() const { return blocks_now_.retired; }
+  uint64_t left() const { return blocks_.count() - blocks_now_.retired; }
   std::span<const uint64_t> counters() const { return dispatcher_->counters(); }
 
  private:
@@ -65,8 +66,6 @@ class GridDispatch {
   std::string WhatIsWrong(uint32_t sm, uint64_t block) const;
   std::string WhatIsWrongWithCluster(uint32_t sm, uint64_t block) const;
   absl::Status AssignWarps(Cycle first);
-  // Warps that began clusters in one round: they must be all of them, on SMs of one group.
-  absl::Status CheckBegunClusters(std::span<const WarpAssignment> begun) const;
 
   const LaunchRun& run_;
   const LaunchContext& context_;
@@ -80,9 +79,12 @@ class GridDispatch {
   std::vector<uint32_t> begun_cluster_;  // SMs of the blocks that were sent of a cluster that is not complete
   bool asks_ = false;
   bool grid_assigned_ = false;
-  uint64_t room_ = 0;  // blocks that would still fit
-  uint64_t resident_ = 0;
-  uint64_t retired_ = 0;
+  struct {
+    uint64_t room = 0;  // that would still fit
+    uint64_t resident = 0;
+    uint64_t retired = 0;
+  } blocks_now_;
+  WarpDispatchCheck warp_check_;
 };
 
 }  // namespace heddle::replay

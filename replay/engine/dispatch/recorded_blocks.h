@@ -1,6 +1,6 @@
 // The recorded blocks of a launch, in the order in which they are dispatched.
-#ifndef HEDDLE_REPLAY_ENGINE_RECORDED_BLOCKS_H_
-#define HEDDLE_REPLAY_ENGINE_RECORDED_BLOCKS_H_
+#ifndef HEDDLE_REPLAY_ENGINE_DISPATCH_RECORDED_BLOCKS_H_
+#define HEDDLE_REPLAY_ENGINE_DISPATCH_RECORDED_BLOCKS_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "replay/core/sm_core.h"
+#include "replay/trace/thread_cursors.h"
 #include "traces/format/read/reader.h"
 #include "traces/format/read/recorded_clusters.h"
 
@@ -44,4 +44,4 @@ class RecordedBlocks {
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_REPLAY_ENGINE_RECORDED_BLOCKS_H_
+#endif  // HEDDLE_REPLAY_ENGINE_DISPATCH_RECORDED_BLOCKS_H_
