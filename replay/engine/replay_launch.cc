@@ -45,12 +45,12 @@ std::string PlaceOf(const trace::LaunchView& launch, const CheckedConfiguration&
   return place;
 }
 
-absl::Status CheckClusterFits(const LaunchRun& run, const Occupancy& occupancy) {
+// The launch's clusters, or blocks, that the machine holds at once. Error if it does not hold one.
+absl::StatusOr<uint64_t> PlacesOf(const LaunchRun& run, const Occupancy& occupancy) {
   const uint32_t blocks = trace::Clusters(run.launch.launch).blocks();
   const machine::v1::Machine& machine = run.options.machine;
-  if (blocks == 1 || ResidentClusters(machine, blocks, static_cast<uint64_t>(occupancy.blocks)) != 0) {
-    return absl::OkStatus();
-  }
+  const uint64_t places = ResidentClusters(machine, blocks, static_cast<uint64_t>(occupancy.blocks));
+  if (places != 0) return places;
   return absl::FailedPreconditionError(absl::StrCat(
       "a cluster of ", blocks, " thread blocks of kernel ", trace::BriefKernelName(run.launch.program->name()),
       " (launch ", run.launch.launch.id(), ") does not fit on the ", ClusterGroup(machine), " SMs that machine ",
@@ -87,9 +87,8 @@ absl::StatusOr<result::v1::LaunchResult> ReplayLaunch(const LaunchRun& run) {
   HEDDLE_ASSIGN_OR_RETURN(Occupancy occupancy,
                           ComputeOccupancy(run.options.machine, *run.launch.program, run.launch.launch,
                                            warps.has_value() ? warps->extra_registers : 0));
-  HEDDLE_RETURN_IF_ERROR(CheckClusterFits(run, occupancy));
-  const uint64_t resident = static_cast<uint64_t>(occupancy.blocks) * run.options.machine.sms();
-  HEDDLE_RETURN_IF_ERROR(CheckGridWaits(run.launch, resident));
+  HEDDLE_ASSIGN_OR_RETURN(const uint64_t places, PlacesOf(run, occupancy));
+  HEDDLE_RETURN_IF_ERROR(CheckGridWaits(run.launch, places));
   HEDDLE_RETURN_IF_ERROR(CheckWarpLocks(run.reader, run.launch, run.configuration, run.options));
   return Simulate(run, occupancy);
 }

@@ -11,6 +11,7 @@
 #include "replay/engine/replay_result.h"
 #include "replay/seams/divergence_policy.h"
 #include "traces/base/status_macros.h"
+#include "traces/format/program/clusters.h"
 #include "traces/format/program/kernel_name.h"
 
 namespace heddle::replay {
@@ -80,26 +81,41 @@ bool ReleasesBeforeReconvergence(const trace::Program& program, uint32_t pc) {
 
 }  // namespace
 
-absl::Status CheckGridWaits(const trace::LaunchView& launch, uint64_t resident_blocks) {
-  if (launch.grid_blocks <= resident_blocks) return absl::OkStatus();
-  std::map<uint64_t, std::set<uint64_t>> waiting_for;  // blocks that wait for a later one, by that
+absl::Status CheckGridWaits(const trace::LaunchView& launch, uint64_t resident_clusters) {
+  const trace::Clusters clusters(launch.launch);
+  const uint64_t each = clusters.blocks();
+  if (launch.grid_blocks <= resident_clusters * each) return absl::OkStatus();
+  const auto cluster_of = [&](uint64_t block) {
+    return clusters.have_several_blocks() ? clusters.ClusterOf(block) : block;
+  };
+  struct Waiting {
+    std::map<uint64_t, std::set<uint64_t>> blocks;  // by cluster
+    uint64_t whole = 0;                             // clusters of which all blocks wait
+  };
+  std::map<uint64_t, Waiting> waiting_for;  // by the cluster, a later one, that they wait for
   const Wait* example = nullptr;
   for (const Wait& wait : launch.totals.wait()) {
-    if (!wait.writer_known() || wait.writer_block() <= wait.block() || TakesLock(*launch.program, wait)) continue;
-    std::set<uint64_t>& blocks = waiting_for[wait.writer_block()];
-    blocks.insert(wait.block());
-    if (blocks.size() >= resident_blocks) {
-      example = &wait;
-      break;
-    }
+    if (!wait.writer_known() || TakesLock(*launch.program, wait)) continue;
+    const uint64_t own = cluster_of(wait.block());
+    const uint64_t awaited = cluster_of(wait.writer_block());
+    if (awaited <= own) continue;
+    Waiting& waiting = waiting_for[awaited];
+    std::set<uint64_t>& blocks = waiting.blocks[own];
+    if (!blocks.insert(wait.block()).second || blocks.size() != each) continue;
+    if (++waiting.whole < resident_clusters) continue;
+    example = &wait;
+    break;
   }
   if (example == nullptr) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(
-      "launch ", launch.launch.id(), " (", trace::BriefKernelName(launch.program->name()),
-      ") would hang on this machine: it holds ", resident_blocks, " of the grid's ", launch.grid_blocks,
-      " blocks at once, and at least as many wait at ", PlaceOf(*launch.program, example->instruction()), " for block ",
-      example->writer_block(), ", which cannot begin before one of them ends; record it with a grid of at most ",
-      resident_blocks, " blocks, or choose a larger machine"));
+  const std::string what = each == 1 ? absl::StrCat(launch.grid_blocks, " blocks")
+                                     : absl::StrCat(launch.grid_blocks / each, " clusters of ", each, " blocks");
+  return absl::FailedPreconditionError(
+      absl::StrCat("launch ", launch.launch.id(), " (", trace::BriefKernelName(launch.program->name()),
+                   ") would hang on this machine: it holds ", resident_clusters, " of the grid's ", what,
+                   " at once, and ", each == 1 ? "" : "all blocks of ", "at least as many wait at ",
+                   PlaceOf(*launch.program, example->instruction()), " for block ", example->writer_block(),
+                   ", which cannot begin before one of them ends; record it with a grid of at most ",
+                   resident_clusters * each, " blocks, or choose a larger machine"));
 }
 
 absl::Status CheckWarpLocks(const trace::LaunchView& launch, uint32_t warp_size) {

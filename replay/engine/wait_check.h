@@ -15,9 +15,10 @@ namespace heddle::replay {
 // runs already, so it ends on every machine. Any other wait is for a signal.
 
 // FailedPrecondition if blocks that wait for signals of a later block can take up all places of the machine before it
-// begins: hardware gives places in the order of the blocks and takes none back, so the launch would hang.
-// `resident_blocks`: that the whole machine holds at once.
-absl::Status CheckGridWaits(const trace::LaunchView& launch, uint64_t resident_blocks);
+// begins: hardware gives places in the order of the blocks and takes none back, so the launch would hang. Blocks of a
+// cluster come together, and clusters in their order: a place is that of a whole cluster, which all of its blocks must
+// wait for, since those that do not wait give theirs back. `resident_clusters`: that the whole machine holds at once.
+absl::Status CheckGridWaits(const trace::LaunchView& launch, uint64_t resident_clusters);
 
 // FailedPrecondition if a thread has waited for a lock that a thread of its own warp held which, once it has the lock,
 // cannot give it back before it meets the others at the immediate post-dominator of the branch that ends the waiting:

@@ -67,6 +67,28 @@ TEST(GridWaits, ABarrierOfTheGridNeedsAllItsBlocks) {
   EXPECT_FALSE(CheckGridWaits(launch, 2).ok());
 }
 
+// A grid of 2 by 4 blocks in clusters of 1 by 2. Block 5, of the last cluster that begins, lets the others go on: block
+// 7 is of its cluster, block 6 of an earlier one.
+TEST(GridWaits, PlacesAreThoseOfWholeClusters) {
+  const trace::Program program = Flag();
+  trace::LaunchView launch = LaunchOf(program, 8);
+  launch.launch.mutable_grid()->set_x(2);
+  launch.launch.mutable_grid()->set_y(4);
+  launch.launch.mutable_cluster()->set_x(1);
+  launch.launch.mutable_cluster()->set_y(2);
+  for (trace::v1::Dim3* const dim : {launch.launch.mutable_grid(), launch.launch.mutable_cluster()}) dim->set_z(1);
+  for (const uint64_t block : {0, 1, 2, 3, 4, 6, 7}) AddWait(launch, block, 0, 5, 0);
+  EXPECT_TRUE(CheckGridWaits(launch, 4).ok());
+  const absl::Status three = CheckGridWaits(launch, 3);
+  EXPECT_EQ(three.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(three.message(), HasSubstr("3 of the grid's 4 clusters of 2 blocks at once"));
+  EXPECT_THAT(three.message(), HasSubstr("a grid of at most 6 blocks"));
+  // One of them does not wait: its place is free for others.
+  launch.totals.mutable_wait()->erase(launch.totals.wait().begin() + 5);
+  EXPECT_TRUE(CheckGridWaits(launch, 3).ok());
+  EXPECT_FALSE(CheckGridWaits(launch, 2).ok());
+}
+
 TEST(GridWaits, WaitingForEarlierBlocksNeverHangs) {
   const trace::Program program = Flag();
   trace::LaunchView launch = LaunchOf(program, 100);
