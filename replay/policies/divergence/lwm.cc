@@ -46,11 +46,16 @@ class Lwm final : public DivergencePolicy {
         ports_(context.ports),
         large_warps_(static_cast<size_t>(context.max_threads / context.warp_size) + 1),
         sub_warps_(kMaxSlots),
-        waits_for_last_(context.program.instruction_count(), 0) {
+        decides_(context.program.instruction_count(), 0),
+        gathers_(context.program.instruction_count(), 0) {
     for (const trace::Block& block : context.program.blocks()) {
       const bool decides =
           block.terminator != trace::v1::Terminator::FALL_THROUGH && block.terminator != trace::v1::Terminator::CALL;
-      waits_for_last_[block.first + block.count - 1] = decides ? 1 : 0;
+      decides_[block.first + block.count - 1] = decides ? 1 : 0;
+    }
+    for (Pc pc = 0; pc < context.program.instruction_count(); ++pc) {
+      const trace::v1::Instruction& instruction = context.program.instruction(pc);
+      gathers_[pc] = instruction.op() == trace::v1::OP_BARRIER || instruction.has_matrix() ? 1 : 0;
     }
   }
 
@@ -98,7 +103,7 @@ class Lwm final : public DivergencePolicy {
     LargeWarpStack::Entry& entry = large.stack[index];
     const bool whole = resolution.groups.size() == 1 && resolution.exited == 0;
     const bool done = fetch.issued_all && (fetch.in_flight == 0 || (refetch_first_ && !fetch.waits_for_last));
-    if (fetch.waits_for_last && done) counters_[kLastSubWarpCycles] += editor.now() - fetch.first_done;
+    if (fetch.decides && done) counters_[kLastSubWarpCycles] += editor.now() - fetch.first_done;
     if (whole && done && !refetch_first_ && fetch.slots.size() == 1 && fetch.intact &&
         entry.status == Status::kRunning && resolution.groups[0].at != entry.rpc) {
       // One sub-warp holds all threads, and they go on together.
@@ -116,7 +121,11 @@ class Lwm final : public DivergencePolicy {
       std::replace(fetch.slots.begin(), fetch.slots.end(), slot, kNoSlot);
       Hold(*resolution.lanes, resolution.lanes->mask & ~resolution.exited, HeldReason::kDependency, editor);
     }
-    if (done) Advance(large, index, resolution.reconvergence, editor);
+    if (done) {
+      Advance(large, index, resolution.reconvergence, editor);
+    } else {
+      GiveWay(large, index, editor);
+    }
     return Verdict::kAccepted;
   }
 
@@ -157,25 +166,17 @@ class Lwm final : public DivergencePolicy {
     return Verdict::kAccepted;
   }
 
-  // Barriers count threads: while all threads of one side of a divergence wait at one, another side runs.
   void BarrierArrived(SlotId slot, uint32_t /*barrier*/, WarpEditor& editor) override {
     LargeWarp& large = large_warps_[editor.table().group[slot]];
     const SubWarp& sub_warp = sub_warps_[slot];
-    Fetch& fetch = large.fetches[sub_warp.fetch];
-    if (large.stack.size() <= 1 || sub_warp.sequence != fetch.sequence) return;
-    LargeWarpStack::Entry& entry = large.stack[large.stack.WithTag(static_cast<int32_t>(sub_warp.fetch))];
-    fetch.arrived += editor.table().thread_count(slot);
-    int threads = 0;
-    for (const LaneMask mask : entry.threads) threads += std::popcount(mask);
-    if (fetch.arrived != threads) return;
-    entry.status = Status::kAtBarrier;
-    if (Start(large, editor)) ++counters_[kBarrierSwitches];
+    ++large.fetches[sub_warp.fetch].waiting;
+    GiveWay(large, large.stack.WithTag(static_cast<int32_t>(sub_warp.fetch)), editor);
   }
 
   bool BarrierReleased(SlotId slot, uint32_t /*barrier*/, WarpEditor& editor) override {
     LargeWarp& large = large_warps_[editor.table().group[slot]];
     const SubWarp& sub_warp = sub_warps_[slot];
-    if (sub_warp.sequence != large.fetches[sub_warp.fetch].sequence) return false;
+    --large.fetches[sub_warp.fetch].waiting;
     LargeWarpStack::Entry& entry = large.stack[large.stack.WithTag(static_cast<int32_t>(sub_warp.fetch))];
     if (entry.status == Status::kAtBarrier && large.stack.Running() == large.stack.size()) {
       entry.status = Status::kRunning;
@@ -202,6 +203,17 @@ class Lwm final : public DivergencePolicy {
 
   static void Hold(const Lanes& lanes, LaneMask mask, HeldReason reason, WarpEditor& editor) {
     ForEachLane(mask, [&](int lane) { editor.SetHeld(lanes.thread[lane], reason); });
+  }
+
+  // Barriers and matrix instructions count threads: while all of one side of a divergence that are not done with theirs
+  // wait for others, another side runs.
+  void GiveWay(LargeWarp& large, size_t index, WarpEditor& editor) {
+    LargeWarpStack::Entry& entry = large.stack[index];
+    const Fetch& fetch = large.fetches[static_cast<size_t>(entry.tag)];
+    if (large.stack.size() <= 1 || entry.status != Status::kRunning) return;
+    if (!fetch.issued_all || fetch.waiting == 0 || fetch.waiting != fetch.in_flight) return;
+    entry.status = Status::kAtBarrier;
+    if (Start(large, editor)) ++counters_[kBarrierSwitches];
   }
 
   void CountInstruction(const LargeWarp& large, uint32_t fetch) {
@@ -328,10 +340,11 @@ class Lwm final : public DivergencePolicy {
     fetch.next = 0;
     fetch.in_flight = 0;
     fetch.completed = 0;
-    fetch.arrived = 0;
+    fetch.waiting = 0;
     fetch.issued_any = false;
     fetch.issued_all = false;
-    fetch.waits_for_last = waits_for_last_[entry.next.pc()] != 0;
+    fetch.decides = decides_[entry.next.pc()] != 0;
+    fetch.waits_for_last = fetch.decides || gathers_[entry.next.pc()] != 0;
     fetch.paths_used = 0;
     if (!refetch_first_) return;
     fetch.unissued = entry.threads;
@@ -434,9 +447,11 @@ class Lwm final : public DivergencePolicy {
   bool refetch_first_;
   bool taken_first_;
   int ports_;
-  std::vector<LargeWarp> large_warps_;   // by number; also WarpTable::group
-  std::vector<SubWarp> sub_warps_;       // by slot
-  std::vector<uint8_t> waits_for_last_;  // by PC
+  std::vector<LargeWarp> large_warps_;  // by number; also WarpTable::group
+  std::vector<SubWarp> sub_warps_;      // by slot
+  // By PC: whether the instruction decides where its threads go, and whether they may have to wait for others there.
+  std::vector<uint8_t> decides_;
+  std::vector<uint8_t> gathers_;
   // Scratch.
   RowMasks ready_;
   std::vector<Part> plan_;
@@ -468,7 +483,7 @@ HEDDLE_DIVERGENCE_POLICY(
                  .default_value = "last",
                  .choices = {"last", "first"},
                  .description = "whether the next instruction of a large warp waits for the last sub-warp or, behind "
-                                "instructions that decide no path, for the first",
+                                "instructions that decide no path and wait for nobody, for the first",
                  .source = "HARP, section 2.3: last; Narasiman et al.: first"},
                 {.name = "taken_first",
                  .type = ParameterType::kBool,

@@ -38,10 +38,11 @@ struct LargeWarpFetch {
   SlotId offered = kNoSlot;  // refetch = first
   int in_flight = 0;         // sub-warps
   int completed = 0;         // sub-warps
-  int arrived = 0;           // threads, at a barrier
+  int waiting = 0;           // sub-warps of these, for others at a barrier or a matrix instruction
   bool issued_any = false;
   bool issued_all = false;
-  bool waits_for_last = false;  // the instruction decides where its threads go
+  bool decides = false;         // the instruction decides where its threads go
+  bool waits_for_last = false;  // it does, or they may have to wait for others there
   bool intact = true;           // every sub-warp still has its slot
   Cycle first_done = 0;
   std::vector<LargeWarpPath> paths;  // where threads go, ascending; the first paths_used

@@ -23,14 +23,14 @@ struct LargeWarpPath {
 };
 
 // Entries from the bottom to the top. Entries that were pushed together are disjoint; each is a subset of the one that
-// waits for it. As long as nobody waits at a thread-block barrier only the top runs; barriers count threads, so while
-// one entry waits at one, the next entry below that waits for nobody may run, as in a stack per warp.
+// waits for it. As long as nobody waits at a barrier or a matrix instruction only the top runs; these count threads, so
+// while one entry waits at one, the next entry below that waits for nobody may run, as in a stack per warp.
 class LargeWarpStack {
  public:
   enum class Status : uint8_t {
     kWaiting,    // all its threads are at `next`
     kRunning,    // its instruction is being issued or is in flight
-    kAtBarrier,  // all its threads have arrived at a barrier, or are coming back from it
+    kAtBarrier,  // threads of it wait for others at their instruction, all others are done with it
   };
   struct Entry {
     Position next;  // kWaiting: where its threads go on; kRunning and kAtBarrier: their instruction
