@@ -11,7 +11,8 @@ namespace heddle::replay {
 
 // A thread block on its way in.
 struct BlockArrival {
-  uint64_t position = 0;      // among the recorded blocks of the launch
+  uint64_t position = 0;      // among the recorded blocks of the launch, in the order of dispatch
+  uint64_t place = 0;         // among them, in ascending order of their numbers in the grid
   uint64_t linear_index = 0;  // in the grid
   RecordedBlock recorded;
 };

@@ -39,7 +39,7 @@ class BlockTable {
   // --- coming
   // A block comes, without warps so far, into the first free place.
   BlockId Open(const BlockArrival& arrival);
-  // The resident block that was recorded at this position; kNone if it is not here.
+  // The resident block with this position in the order of dispatch; kNone if it is not here.
   BlockId Find(uint64_t position) const;
   // The block continues a virtual block; see WarpArrival::Virtual.
   void BindToVirtualBlock(BlockId block, const WarpArrival::Virtual& virtual_block);

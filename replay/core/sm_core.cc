@@ -77,7 +77,7 @@ void SmCore::Admit(const BlockArrival& arrival, Cycle first) {
   admission.first_thread = static_cast<ThreadId>(first_hw_warp * static_cast<uint32_t>(sm_.context.warp_size));
   admission.warps = hw_warps;
   sm_.issues.progress().Admit(id, admission.first_thread, hw_warps, first, sm_.issues.Stalls());
-  if (sm_.context.timelines != nullptr && sm_.context.timelines->Records(arrival.position)) {
+  if (sm_.context.timelines != nullptr && sm_.context.timelines->Records(arrival.place)) {
     sm_.issues.progress().Record(id, arrival.linear_index, *sm_.context.timelines);
   }
   sm_.policy->Admit(admission, sm_.formation.editor());

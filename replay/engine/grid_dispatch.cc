@@ -38,6 +38,7 @@ GridDispatch::GridDispatch(const LaunchRun& run, const LaunchContext& context, c
 absl::StatusOr<BlockArrival> GridDispatch::ArrivalOf(uint64_t position) {
   BlockArrival arrival;
   arrival.position = position;
+  arrival.place = blocks_.PlaceOf(position);
   arrival.recorded = blocks_.At(position);
   HEDDLE_ASSIGN_OR_RETURN(const trace::DecodedChunk* chunk,
                           run_.cache.Peek(run_.launch.chunks[arrival.recorded.chunk]));

@@ -15,10 +15,11 @@ class WarpTimelines {
  public:
   static constexpr uint32_t kNone = ~uint32_t{0};
 
-  // Of the thread blocks whose position among the recorded ones is below `blocks`.
+  // Of the `blocks` recorded thread blocks that have the lowest numbers in the grid.
   explicit WarpTimelines(uint64_t blocks) : blocks_(blocks) {}
 
-  bool Records(uint64_t position) const { return position < blocks_; }
+  // `place`: among the recorded ones, in ascending order of their numbers.
+  bool Records(uint64_t place) const { return place < blocks_; }
   // A warp is dispatched; its number for AddPhase.
   uint32_t Begin(uint64_t block, uint32_t warp, uint32_t sm) {
     warps_.push_back({block, warp, sm, {}});

@@ -27,10 +27,15 @@ class RecordedBlocks {
   }
   uint64_t count() const { return count_; }
   const trace::RecordedClusters& clusters() const { return clusters_; }
-  RecordedBlock At(uint64_t number) const {
+  // Where the block that is dispatched as number `turn`, from 0, stands among the recorded ones, in ascending order of
+  // their numbers in the grid.
+  uint64_t PlaceOf(uint64_t turn) const {
     const uint32_t blocks = clusters_.clusters().blocks();
-    const uint64_t position =
-        blocks == 1 ? number : clusters_.PositionOf(number / blocks, static_cast<uint32_t>(number % blocks));
+    return blocks == 1 ? turn : clusters_.PositionOf(turn / blocks, static_cast<uint32_t>(turn % blocks));
+  }
+  // That block.
+  RecordedBlock At(uint64_t turn) const {
+    const uint64_t position = PlaceOf(turn);
     const size_t i = static_cast<size_t>(std::upper_bound(first_.begin(), first_.end(), position) - first_.begin()) - 1;
     return {chunk_[i], static_cast<uint32_t>(position - first_[i])};
   }

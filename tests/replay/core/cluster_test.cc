@@ -333,6 +333,21 @@ TEST(Clusters, ADispatcherThatTearsThemApartEndsTheRun) {
   EXPECT_THAT(error("test_twice", {{0, 1, 1, 0}}), HasSubstr("a block of another cluster in this cycle"));
 }
 
+// Clusters along y begin with blocks 0 and 2, but the first blocks of a grid are those with the lowest numbers.
+TEST(Clusters, PhasesAreThoseOfTheBlocksWithTheLowestNumbers) {
+  const std::vector<ThreadTrace> threads(4 * 8, Thread({0}));
+  const auto trace = MakeClusters(ArriveAndWait(), {2, 2}, {1, 2}, threads);
+  RunOptions options = Toys(4);
+  options.metrics.timeline_blocks = 2;
+  const Outcome outcome = RunTwice(*trace, options);
+  std::vector<std::pair<uint64_t, uint32_t>> recorded;  // by block and warp
+  for (const result::v1::WarpTimeline& warp : outcome.launch().warp_timeline()) {
+    recorded.emplace_back(warp.block(), warp.warp());
+  }
+  EXPECT_THAT(recorded,
+              testing::ElementsAre(testing::Pair(0, 0), testing::Pair(0, 1), testing::Pair(1, 0), testing::Pair(1, 1)));
+}
+
 // --- what machines have room for
 
 TEST(Clusters, AMachineWithoutRoomForOneIsRefused) {
