@@ -37,9 +37,9 @@ struct WarpAssignment {
   uint32_t hw_warp = 0;       // free: never used, or WarpEnded has told
   uint32_t instructions = 0;  // that the warp issues before those of the trace
   // The block is what virtual thread block `place` of the SM runs in its iteration `iteration`, from 0; at most two
-  // iterations of one place are under way at once. In each a hardware warp of the place takes exactly one warp, which
-  // keeps its age and its scheduler; and until all warps of an iteration have ended, those of the next one may not
-  // access shared memory.
+  // iterations of one place are under way at once. In each a hardware warp of the place takes exactly one warp, so that
+  // it has had `iteration` before; it keeps its age and its scheduler; and until all warps of an iteration have ended,
+  // those of the next one may not access shared memory.
   struct Virtual {
     uint32_t place = 0;
     uint64_t iteration = 0;
@@ -57,16 +57,16 @@ class BlockDispatcher {
   virtual ~BlockDispatcher() = default;
 
   // Dispatchers of whole blocks: the next assignment of this cycle, or nullopt if there is none (any more). Asked while
-  // blocks are left and some SM has room; at most one assignment per SM and cycle. `accepted` marks the SMs that have
-  // taken a block in this cycle already. The blocks of a cluster follow one another by rank, in one cycle, on SMs of
-  // one group, and at most MostOnSm of them on one SM.
+  // blocks are left and some SM has room; each block is sent once. `accepted` marks the SMs that have taken a block in
+  // this cycle already: they take no other in it, but for blocks of the same cluster. The blocks of a cluster follow
+  // one another by rank, in one cycle, on SMs of one group, and at most MostOnSm of them on one SM.
   virtual std::optional<Assignment> Next(std::span<const SmOccupancy> /*sms*/, std::span<const bool> /*accepted*/) {
     return std::nullopt;
   }
 
   // Dispatchers of single warps (PolicyTraits::warp_dispatch): the next warp that may issue from cycle `first` on, or
-  // nullopt if there is none (any more). Blocks of a cluster come whole, all in one cycle, or all of them to virtual
-  // blocks that did.
+  // nullopt if there is none (any more). Blocks of a cluster come whole, all in one cycle on SMs of one group, or all
+  // of them, warp by warp, to virtual blocks of one cluster that did, each to that of its rank.
   virtual std::optional<WarpAssignment> NextWarp(Cycle /*first*/) { return std::nullopt; }
   // The next value of `first` for which NextWarp has something, whatever ends until then; kNever if there is none.
   virtual Cycle NextFirst() const { return kNever; }

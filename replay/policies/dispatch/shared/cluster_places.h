@@ -11,8 +11,9 @@
 
 namespace heddle::replay {
 
-// All blocks of a cluster, or none: on the SMs of one group, spread as widely as there are SMs. Groups, and the SMs of
-// a group, take turns after the SM that got the last block. A single block goes to the next SM with room.
+// All blocks of a cluster, or none: on the SMs of one group, spread as widely as there are SMs. The group of the SM
+// behind the one that got the last block is tried first, from that SM on round and round, then the next groups in turn,
+// each from its first SM on. A single block goes to the next SM with room.
 class ClusterPlaces {
  public:
   explicit ClusterPlaces(const DispatchContext& context)
