@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "replay/machine/machine.h"
-#include "tests/replay/core/engine_harness.h"
+#include "tests/replay/core/async_harness.h"
 #include "tests/traces/collective_programs.h"
 
 namespace heddle::replay {
@@ -19,44 +18,18 @@ using trace::testing::ThreadTrace;
 using trace::v1::Async;
 using trace::v1::KernelProgram;
 
-constexpr uint64_t kGlobal = 0x7000'0000'0000;
-constexpr uint64_t kShared = 0x100'0000;
-
-// The toy machine with 20 cycles to global memory, 5 to shared memory, and what `assignments` say.
-RunOptions Toy(const std::vector<std::string>& assignments) {
-  RunOptions options;
-  options.machine.mutable_memory()->mutable_fixed()->set_global_cycles(20);
-  options.machine.mutable_memory()->mutable_fixed()->set_shared_cycles(5);
-  for (const std::string& assignment : assignments) EXPECT_TRUE(Override(options.machine, assignment).ok());
-  EXPECT_TRUE(CheckMachine(options.machine).ok());
-  return options;
-}
-
-// When the last instruction is issued, which must be the same if every cycle is run.
-Cycle LastIssue(const trace::TraceReader& trace, RunOptions options) {
-  const Outcome outcome = RunTrace(trace, options);
-  EXPECT_TRUE(outcome.status.ok()) << outcome.status;
-  options.force_tick = true;
-  const Outcome ticking = RunTrace(trace, options);
-  EXPECT_EQ(outcome.log.text(), ticking.log.text());
+// When the last instruction is issued.
+Cycle LastIssue(const trace::TraceReader& trace, const RunOptions& options) {
+  const Outcome outcome = RunTicking(trace, options);
   return outcome.log.issues().empty() ? 0 : outcome.log.issues().back().cycle;
 }
 
 // One warp of four threads issues so many copies of 64 bytes from cycle 0 on, waits for all of them, and exits.
 Cycle EndOfCopies(int copies, const std::vector<std::string>& assignments) {
-  KernelProgram program = ProgramBuilder("copies").Alu(copies + 1).Exit().Build();
+  KernelProgram program = Straight(copies + 1);
   for (int i = 0; i < copies; ++i) MakeCopy(*program.mutable_instruction(i));
   MakeGroup(*program.mutable_instruction(copies), Async::WAIT_ALL);
-  std::vector<ThreadTrace> threads;
-  for (uint64_t t = 0; t < 4; ++t) {
-    std::vector<uint64_t> addresses;
-    for (int i = 0; i < copies; ++i) {
-      addresses.push_back(kGlobal + 16 * t);
-      addresses.push_back(kShared + 16 * t);
-    }
-    threads.push_back(Thread({}, std::move(addresses)));
-  }
-  return LastIssue(*MakeTrace(program, 1, threads), Toy(assignments));
+  return LastIssue(*MakeTrace(program, 1, Threads(4, copies)), Slow(assignments));
 }
 
 // Without limits: read from 1 to 21, written from 21 to 26; the second copy a cycle later.
@@ -95,12 +68,12 @@ TEST(CopyLimits, CopiesInFlight) {
 
 // A barrier for four arrivals: init in 0, arrive in 1, wait in 2, exit. The wait takes its usual cycle, to 3.
 Cycle EndOfPhase(const std::vector<std::string>& assignments) {
-  KernelProgram program = ProgramBuilder("phase").Alu(3).Exit().Build();
+  KernelProgram program = Straight(3);
   MakeTransactionBarrier(*program.mutable_instruction(0), Async::BARRIER_INIT, 4);
   MakeTransactionBarrier(*program.mutable_instruction(1), Async::BARRIER_ARRIVE, 1);
   MakeTransactionBarrier(*program.mutable_instruction(2), Async::BARRIER_WAIT, 1);
   const std::vector<ThreadTrace> threads(4, Thread({}, {kShared, kShared, kShared}));
-  return LastIssue(*MakeTrace(program, 1, threads), Toy(assignments));
+  return LastIssue(*MakeTrace(program, 1, threads), Slow(assignments));
 }
 
 // The arrivals of 1 count in 1 + 9 and release the warp in that cycle, or so many later. Who finds the phase over does
@@ -115,19 +88,9 @@ TEST(TransactionBarrierTimes, ArrivalsAndWakingTakeTime) {
 
 // The copy, issued in 1, ends in 27. Its arrival counts 6 cycles later.
 TEST(TransactionBarrierTimes, ArrivalsBehindCopiesTakeTimeAsWell) {
-  KernelProgram program = ProgramBuilder("copies").Alu(4).Exit().Build();
-  MakeTransactionBarrier(*program.mutable_instruction(0), Async::BARRIER_INIT, 4);
-  MakeCopy(*program.mutable_instruction(1));
-  MakeTransactionBarrier(*program.mutable_instruction(2), Async::BARRIER_COPIES);
-  program.mutable_instruction(2)->set_mnemonic("cp.async.mbarrier.arrive.noinc.shared.b64");
-  MakeTransactionBarrier(*program.mutable_instruction(3), Async::BARRIER_WAIT, 1);
-  std::vector<ThreadTrace> threads;
-  for (uint64_t t = 0; t < 4; ++t) {
-    threads.push_back(Thread({}, {kShared, kGlobal + 16 * t, kShared + 64 + 16 * t, kShared, kShared}));
-  }
-  const auto trace = MakeTrace(program, 1, threads);
-  EXPECT_EQ(LastIssue(*trace, Toy({})), 27u);
-  EXPECT_EQ(LastIssue(*trace, Toy({"core.transaction_barriers.arrival_latency=6"})), 33u);
+  const auto trace = ArrivalsBehindACopy();
+  EXPECT_EQ(LastIssue(*trace, Slow()), 27u);
+  EXPECT_EQ(LastIssue(*trace, Slow({"core.transaction_barriers.arrival_latency=6"})), 33u);
 }
 
 // Block 0 arrives in 1 and leaves. Its arrivals are on their way when block 1 begins at its place, with a barrier at
@@ -149,7 +112,7 @@ TEST(TransactionBarrierTimes, ArrivalsDoNotOutliveTheirBlock) {
   std::vector<ThreadTrace> threads(4, Thread({1}, {kShared, kShared}));
   threads.resize(8, Thread({0}, {kShared, kShared, kShared}));
   const auto trace = MakeTrace(program, 2, threads);
-  const RunOptions options = Toy({"core.transaction_barriers.arrival_latency=100", "core.max_blocks=1"});
+  const RunOptions options = Slow({"core.transaction_barriers.arrival_latency=100", "core.max_blocks=1"});
   const Outcome outcome = RunTrace(*trace, options);
   ASSERT_TRUE(outcome.status.ok()) << outcome.status;
   Cycle arrived = 0;

@@ -82,6 +82,24 @@ Times TimesOf(RunOptions options, const Product& product) {
   return {issues[1].cycle - issues[0].cycle, issues[2].cycle - issues[1].cycle};
 }
 
+// Of m16n16k16, m16n8k16 is half: 32 cycles of 64 until the next product and the result.
+TEST(ProductTiming, AProductTakesItsShareOfTheTensorUnit) {
+  KernelProgram program = ProgramBuilder("products").Alu(3).Exit().Build();
+  for (const int at : {0, 1}) MakeProduct(*program.mutable_instruction(at));
+  for (int i = 0; i < 3; ++i) SetRegisters(program, i, {static_cast<uint32_t>(i + 1)}, {});
+  SetRegisters(program, 2, {3}, {2});
+  for (const int at : {0, 1}) program.mutable_instruction(at)->mutable_matrix()->clear_a_registers();
+  RunOptions options = Small();
+  options.machine.mutable_core()->set_warp_size(32);
+  options.machine.mutable_core()->set_simd_width(32);
+  options.machine.mutable_core()->set_max_threads(256);
+  Buffer(options).set_fetch_when(machine::v1::InstructionBuffer::FREE_SLOT);
+  Buffer(options).set_entries(4);
+  AddTiming(options, machine::v1::OperationTiming::TENSOR, 64, 64, machine::v1::OperationTiming::SFU_UNIT);
+  const auto trace = MakeTrace(program, 1, std::vector<ThreadTrace>(32));
+  EXPECT_EQ(Issues(RunBoth(*trace, options)), "2:0 34:1 66:2 67:3");
+}
+
 // m * n * k multiply-adds at 128 per cycle, then 22 cycles into single precision, 32 into half.
 TEST(ProductTiming, OnTheV100) {
   const RunOptions v100 = OneSm("volta_v100");
