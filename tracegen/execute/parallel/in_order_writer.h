@@ -19,7 +19,10 @@
 
 namespace heddle::tracegen {
 
-// Of blocks that have ended before earlier ones it keeps as many bytes of records as it may, the rest encoded.
+// Of blocks that have ended before earlier ones it keeps as many bytes of records as it may, the rest encoded. With
+// clusters along y or z that is up to a row or a layer of the grid, whose blocks end long before all earlier ones do.
+// Encoded they take what the trace has of them before it is compressed, and are not bounded further: a trace has its
+// blocks in ascending order, so that a bound would need a second file to put them by. --max-blocks keeps it small.
 class InOrderWriter {
  public:
   static constexpr uint64_t kMaxKeptBytes = 128 << 20;
