@@ -59,7 +59,7 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   CompleteContext(by_warp);
   metrics_.emplace(run.options.metrics, machine, residency_ * sms_.count(), context_);
   memory_.Transferred(run.reader.transfers().first(run.launch.transfers_before));
-  memory_.BeginLaunch();
+  memory_.BeginLaunch(L1Ways(machine, *run.launch.program, run.launch.launch, occupancy.blocks));
   if (metrics_->has_bins()) memory_.BeginSampling();
   DispatchContext shape;
   shape.blocks = blocks_.count();
@@ -181,8 +181,13 @@ bool LaunchSimulation::WaitsForCluster(const SmCore& sm) {
 }
 
 absl::Status LaunchSimulation::Run() {
-  // The first round comes before cycle 0, so that the first issue is in cycle 0.
-  HEDDLE_RETURN_IF_ERROR(dispatch_->Round(0));
+  // The first round comes before the first cycle of the blocks, so that the first issue is in it.
+  const Cycle begin = run_.options.machine.dispatch().launch_cycles();
+  if (begin == 0) {
+    HEDDLE_RETURN_IF_ERROR(dispatch_->Round(0));
+  } else {
+    calendar_.Wake(sms_.count(), begin - 1);
+  }
   std::vector<uint32_t> awake;
   Cycle next_progress = kProgressCycles;
   Cycle progress = 0;  // since when the number of issued instructions has been the same
@@ -204,7 +209,11 @@ absl::Status LaunchSimulation::Run() {
     bool dispatch = false;
     for (const uint32_t component : awake) {
       if (component == sms_.count()) {
-        dispatch = true;
+        if (now + 1 < begin) {
+          calendar_.Wake(component, begin - 1);
+        } else {
+          dispatch = true;
+        }
         continue;
       }
       SmCore& sm = *sms_.Find(component);

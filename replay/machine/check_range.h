@@ -14,6 +14,8 @@ namespace heddle::replay {
 // Bound of every latency in a machine: keeps counters and times of events far from overflow; no real machine comes
 // near.
 inline constexpr uint64_t kMaxLatency = 100'000;
+// Bound of bytes of shared memory.
+inline constexpr uint64_t kMaxSharedBytes = 1u << 30;
 
 // "PATH = VALUE: must be RULE".
 inline absl::Status Refuse(const std::string& path, uint64_t value, const std::string& rule) {

@@ -56,6 +56,11 @@ struct WarpOccupancy {
 WarpOccupancy ComputeWarpOccupancy(const machine::v1::Machine& machine, const trace::Program& program,
                                    const trace::v1::Launch& launch);
 
+// Ways of the L1 data caches in a launch of which an SM holds `blocks` blocks: what shared memory leaves of their
+// common storage (machine::v1::L1Split).
+uint32_t L1Ways(const machine::v1::Machine& machine, const trace::Program& program, const trace::v1::Launch& launch,
+                int blocks);
+
 // Neighbouring SMs among which all blocks of a cluster go; the last such group of the machine may be smaller.
 uint32_t ClusterGroup(const machine::v1::Machine& machine);
 // Clusters of so many blocks that the machine holds at once if an SM holds `blocks_per_sm` blocks. The blocks of one

@@ -26,7 +26,6 @@ using machine::v1::ThesisPipeline;
 // Bounds that keep every counter and event time far from overflow; no real machine comes near.
 constexpr uint64_t kMaxBlocksPerSm = 1024;
 constexpr uint64_t kMaxRegisters = 1u << 24;
-constexpr uint64_t kMaxSharedMemory = 1u << 30;
 constexpr uint64_t kMaxUnits = 64;
 constexpr uint64_t kMaxBufferEntries = 64;
 constexpr uint64_t kMaxRegisterBanks = 1024;
@@ -65,7 +64,8 @@ absl::Status CheckResources(const Core& core) {
       CheckRange("core.max_threads", core.max_threads(), 1, kMaxSlots),
       CheckRange("core.max_blocks", core.max_blocks(), 1, kMaxBlocksPerSm),
       CheckRange("core.registers", core.registers(), 0, kMaxRegisters, "0 means no limit"),
-      CheckRange("core.shared_memory_bytes", core.shared_memory_bytes(), 0, kMaxSharedMemory),
+      CheckRange("core.shared_memory_bytes", core.shared_memory_bytes(), 0, kMaxSharedBytes),
+      CheckRange("core.shared_bytes_per_block", core.shared_bytes_per_block(), 0, kMaxSharedBytes),
   }));
   if (core.max_threads() % core.warp_size() != 0) {
     return Refuse("core.max_threads", core.max_threads(),

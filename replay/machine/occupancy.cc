@@ -30,6 +30,12 @@ uint64_t RegistersPerThread(const trace::Program& program) {
   return requested != 0 ? requested : program.proto().register_count();
 }
 
+// Bytes of shared memory that a block takes of an SM.
+uint64_t SharedBytes(const machine::v1::Core& core, const trace::Program& program, const trace::v1::Launch& launch) {
+  return uint64_t{program.proto().static_shared_bytes()} + launch.dynamic_shared_bytes() +
+         core.shared_bytes_per_block();
+}
+
 // In the order in which a tie is named.
 std::array<Resource, 4> Resources(const machine::v1::Core& core, const trace::Program& program,
                                   const trace::v1::Launch& launch, uint64_t registers_per_thread) {
@@ -37,7 +43,7 @@ std::array<Resource, 4> Resources(const machine::v1::Core& core, const trace::Pr
   const uint64_t threads = extent(launch.block().x()) * extent(launch.block().y()) * extent(launch.block().z());
   const uint64_t padded_threads = RoundUp(threads, core.warp_size());
   const uint64_t registers = padded_threads * RoundUp(registers_per_thread, kRegisterGranularity);
-  const uint64_t shared = uint64_t{program.proto().static_shared_bytes()} + launch.dynamic_shared_bytes();
+  const uint64_t shared = SharedBytes(core, program, launch);
   return {{
       {"threads", "threads (rounded up to whole warps)", padded_threads, core.max_threads(), true},
       {"blocks", "blocks", 1, core.max_blocks(), true},
@@ -90,7 +96,7 @@ WarpOccupancy ComputeWarpOccupancy(const machine::v1::Machine& machine, const tr
                                    const trace::v1::Launch& launch) {
   const machine::v1::Core& core = machine.core();
   const uint64_t registers = RoundUp(RegistersPerThread(program), kRegisterGranularity) * core.warp_size();
-  const uint64_t shared = uint64_t{program.proto().static_shared_bytes()} + launch.dynamic_shared_bytes();
+  const uint64_t shared = SharedBytes(core, program, launch);
   uint64_t warps = core.max_threads() / core.warp_size();
   if (registers != 0 && core.registers() != 0) warps = std::min(warps, core.registers() / registers);
   WarpOccupancy occupancy{static_cast<int>(warps), static_cast<int>(core.max_blocks()), "blocks"};
@@ -99,6 +105,22 @@ WarpOccupancy ComputeWarpOccupancy(const machine::v1::Machine& machine, const tr
     occupancy.limit = "shared_memory";
   }
   return occupancy;
+}
+
+uint32_t L1Ways(const machine::v1::Machine& machine, const trace::Program& program, const trace::v1::Launch& launch,
+                int blocks) {
+  const machine::v1::Hierarchy& memory = machine.memory().hierarchy();
+  const machine::v1::Cache& cache = memory.l1_data();
+  if (!memory.has_l1_split()) return cache.ways();
+  const machine::v1::L1Split& split = memory.l1_split();
+  const uint64_t needed = static_cast<uint64_t>(blocks) * SharedBytes(machine.core(), program, launch);
+  uint32_t shared = *split.shared_bytes().rbegin();
+  for (const uint32_t bytes : split.shared_bytes()) {
+    if (bytes < needed) continue;
+    shared = bytes;
+    break;
+  }
+  return std::min(cache.ways(), (split.bytes() - shared) / (cache.sets() * cache.line_bytes()));
 }
 
 uint32_t ClusterGroup(const machine::v1::Machine& machine) {

@@ -23,7 +23,7 @@ class FixedLatencySystem : public MemorySystem {
   FixedLatencySystem(const machine::v1::FixedLatency& latencies, const machine::v1::Clusters& clusters,
                      const AddressWindows& windows);
 
-  void BeginLaunch() override {}
+  void BeginLaunch(uint32_t /*l1_ways*/) override {}
   std::unique_ptr<SmMemory> MakeSm(uint32_t sm, MemoryClient& client) override;
   Cycle NextEvent() const override { return kNever; }
   void Advance(Cycle /*now*/, SmWaker& /*waker*/) override {}

@@ -44,7 +44,8 @@ void HierarchySystem::Transferred(std::span<const trace::v1::Transfer> transfers
   if (!written.empty()) back_end_->Invalidate(std::move(written));
 }
 
-void HierarchySystem::BeginLaunch() {
+void HierarchySystem::BeginLaunch(uint32_t l1_ways) {
+  machine_.mutable_memory()->mutable_hierarchy()->mutable_l1_data()->set_ways(l1_ways);
   // With nothing kept between launches, each is as if it were the first.
   const bool flush = machine_.memory().hierarchy().l2_between_launches() == machine::v1::Hierarchy::FLUSH;
   back_end_->BeginLaunch(flush ? 0 : launches_++);

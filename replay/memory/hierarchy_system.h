@@ -36,7 +36,7 @@ class HierarchySystem : public MemorySystem {
                                                       std::unique_ptr<MemoryBackEnd> back_end);
 
   void Transferred(std::span<const trace::v1::Transfer> transfers) override;
-  void BeginLaunch() override;
+  void BeginLaunch(uint32_t l1_ways) override;
   void BeginSampling() override { back_end_->BeginSampling(); }
   std::unique_ptr<SmMemory> MakeSm(uint32_t sm, MemoryClient& client) override;
   Cycle NextEvent() const override { return std::min(back_end_->NextEvent(), clusters_.NextEvent()); }
@@ -58,7 +58,7 @@ class HierarchySystem : public MemorySystem {
   absl::Status CheckSms(const SmMemoryCounters& sum) const;
   absl::Status CheckAndWrite(Cycle end, result::v1::LaunchResult& result);
 
-  const machine::v1::Machine machine_;
+  machine::v1::Machine machine_;  // with the L1 data caches of this launch
   const AddressWindows windows_;
   std::unique_ptr<MemoryBackEnd> back_end_;
   ClusterNetwork clusters_;

@@ -113,7 +113,7 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     ReferenceWarpProgress warp_progress(blocks->size(), residency.blocks * machine.sms(), machine.core().warp_size(),
                                         launch.KeepsWarps());
     launch.warp_progress = &warp_progress;
-    memory->BeginLaunch();
+    memory->BeginLaunch(machine.memory().hierarchy().l1_data().ways());
     NoWaker waker;
     std::vector<std::unique_ptr<ReferenceSm>> cores;
     for (uint32_t sm = 0; sm < machine.sms(); ++sm) {

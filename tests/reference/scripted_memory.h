@@ -18,7 +18,7 @@ class ScriptedMemory final : public MemorySystem {
   ScriptedMemory(uint64_t seed, uint32_t stage_cycles, uint32_t places)
       : seed_(seed), stage_cycles_(stage_cycles), places_(places) {}
 
-  void BeginLaunch() override { ++launches_; }
+  void BeginLaunch(uint32_t /*l1_ways*/) override { ++launches_; }
   std::unique_ptr<SmMemory> MakeSm(uint32_t sm, MemoryClient& client) override;
   Cycle NextEvent() const override { return kNever; }
   void Advance(Cycle /*now*/, SmWaker& /*waker*/) override {}

@@ -138,8 +138,9 @@ class MemorySystem {
   // Between launches: `transfers` are those of the trace before the launch that comes next, from its beginning on, so
   // that every call gives those of the call before again. What they have written is no longer in any cache.
   virtual void Transferred(std::span<const trace::v1::Transfer> /*transfers*/) {}
-  // A launch begins at core cycle 0: the memory is drained, the first-level caches are empty.
-  virtual void BeginLaunch() = 0;
+  // A launch begins at core cycle 0: the memory is drained, the first-level caches are empty. `l1_ways`: that the sets
+  // of the L1 data caches have in it, at most those of the machine.
+  virtual void BeginLaunch(uint32_t l1_ways) = 0;
   // The memory of one SM for this launch, at any time of it; once per SM.
   virtual std::unique_ptr<SmMemory> MakeSm(uint32_t sm, MemoryClient& client) = 0;
 

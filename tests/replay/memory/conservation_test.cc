@@ -99,7 +99,7 @@ absl::Status EndOfLaunch(FaultyBackEnd::Fault fault) {
   auto owned = std::make_unique<FaultyBackEnd>(std::move(fault));
   FaultyBackEnd& back_end = *owned;
   const auto system = HierarchySystem::WithBackEnd(MachineWithSms(), AddressWindows(), std::move(owned));
-  system->BeginLaunch();
+  system->BeginLaunch(MachineWithSms().memory().hierarchy().l1_data().ways());
   Deaf client;
   Asleep waker;
   const auto sm = system->MakeSm(0, client);
