@@ -14,6 +14,7 @@ __global__ void Run(Queue* queue, unsigned long long* sum) {
     if (head >= tail || atomicCAS(&queue->head, head, head + 1) != head) continue;
     while (atomicAdd(&queue->ready[head], 0) == 0) {
     }
+    __threadfence();  // else a card may read the task from a line that its L1 has had for long
     const int2 task = queue->tasks[head];
     const int length = task.y - task.x;
     if (length <= 8) {
