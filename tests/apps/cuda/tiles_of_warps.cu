@@ -28,6 +28,22 @@ __global__ void WithMemory(int* out) {
 }
 __global__ void WithoutMemory(int* out) { UseBoth(cg::this_thread_block(), out); }
 
+// Tiles of tiles, whose numbers are those within their parents.
+__global__ void Parts(int* out) {
+  const cg::thread_block block = cg::this_thread_block();
+  const auto whole = cg::tiled_partition<256>(block);
+  const auto half = cg::tiled_partition<128>(whole);
+  const auto part = cg::tiled_partition<64>(half);
+  const auto warp = cg::tiled_partition<32>(part);
+  const cg::thread_block_tile<64> same(part);
+  const int rank = static_cast<int>(block.thread_rank());
+  int found = static_cast<int>(half.meta_group_rank() + 10 * part.meta_group_rank() + 100 * warp.meta_group_rank() +
+                               1000 * (half.meta_group_size() + part.meta_group_size() + warp.meta_group_size()));
+  found += 10000 * part.shfl(rank / 64, 40);
+  found += 1000000 * (cg::reduce(same, 1, cg::plus<int>()) + cg::reduce(half, 1, cg::plus<int>()));
+  out[rank] = found;
+}
+
 void Check(const int* out, int threads) {
   for (int i = 0; i < threads; ++i) {
     int expected = 100000 * (i / 128 + 1);
@@ -53,6 +69,14 @@ int main() {
     WithoutMemory<<<1, threads>>>(out);
     CALL(cudaDeviceSynchronize());
     Check(out, threads);
+  }
+  for (const int threads : sizes) {
+    if (threads % 256 != 0) continue;
+    Parts<<<1, threads>>>(out);
+    CALL(cudaDeviceSynchronize());
+    for (int i = 0; i < threads; ++i) {
+      EXPECT(out[i] == i / 128 % 2 + 10 * (i / 64 % 2) + 100 * (i / 32 % 2) + 6000 + 10000 * (i / 64) + 192000000);
+    }
   }
   return Finish();
 }

@@ -9,9 +9,10 @@ namespace cooperative_groups {
 #define HEDDLE_METHOD __forceinline__ __device__
 
 namespace heddle {
-constexpr unsigned int kMostTileBytes = 32;  // of what tiles exchange, as in shuffles
-constexpr unsigned int kBarriers = 16;       // of a block by number; 0 is that of the whole block
-constexpr unsigned int kMostTiles = 31;      // of all sizes
+constexpr unsigned int kMostTileBytes = 32;         // of what tiles exchange, as in shuffles
+constexpr unsigned int kBarriers = 16;              // of a block by number; 0 is that of the whole block
+constexpr unsigned int kMostTiles = 31;             // of all sizes
+constexpr unsigned int kThreadsWithBarriers = 512;  // of a block that has barriers for all tiles
 }  // namespace heddle
 
 // Arrivals at tiles that have no barrier, and a place for each warp. For this_thread_block.
@@ -29,18 +30,27 @@ template <unsigned int kSize>
 class heddle_tile_of_warps {
  public:
   HEDDLE_METHOD explicit heddle_tile_of_warps(const thread_block& block)
-      : memory_(reinterpret_cast<Memory*>(block.heddle_tile_memory())), place_(Place()) {
+      : memory_(reinterpret_cast<Memory*>(block.heddle_tile_memory())),
+        place_(Place()),
+        number_(NumberInBlock()),
+        tiles_(heddle::ThreadsOfBlock() / kSize) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     __shared__ Memory own;
     if (memory_ == nullptr) memory_ = &own;
 #endif
     Require(memory_ != nullptr, "this_thread_block has block_tile_memory");
     Require(heddle::ThreadsOfBlock() % kSize == 0, "the block is a whole number of tiles");
-    if (place_ < heddle::kBarriers) return;
+    if (heddle::ThreadsOfBlock() <= heddle::kThreadsWithBarriers) return;
     // All threads of the block are here, so none is at a tile.
     __syncthreads();
     if (heddle::ThreadOfBlock() < heddle::kMostTiles) memory_->heddle_arrivals[heddle::ThreadOfBlock()] = 0;
     __syncthreads();
+  }
+  // A part of a larger tile.
+  template <unsigned int kOther>
+  HEDDLE_METHOD explicit heddle_tile_of_warps(const heddle_tile_of_warps<kOther>& tile)
+      : memory_(tile.memory_), place_(Place()), number_(tile.thread_rank() / kSize), tiles_(kOther / kSize) {
+    static_assert(kOther > kSize, "a tile is divided into smaller ones");
   }
   HEDDLE_METHOD void sync() const {
     if (place_ < heddle::kBarriers) {
@@ -52,8 +62,9 @@ class heddle_tile_of_warps {
   static HEDDLE_METHOD constexpr unsigned int size() { return kSize; }
   static HEDDLE_METHOD constexpr unsigned int num_threads() { return kSize; }
   static HEDDLE_METHOD unsigned int thread_rank() { return heddle::ThreadOfBlock() % kSize; }
-  static HEDDLE_METHOD unsigned int meta_group_rank() { return heddle::ThreadOfBlock() / kSize; }
-  static HEDDLE_METHOD unsigned int meta_group_size() { return heddle::ThreadsOfBlock() / kSize; }
+  // Among the tiles that its parent was divided into.
+  HEDDLE_METHOD unsigned int meta_group_rank() const { return number_; }
+  HEDDLE_METHOD unsigned int meta_group_size() const { return tiles_; }
   HEDDLE_METHOD int any(int predicate) const { return OverWarps(__any_sync(0xffffffffu, predicate), bit_or<int>()); }
   HEDDLE_METHOD int all(int predicate) const { return OverWarps(__all_sync(0xffffffffu, predicate), bit_and<int>()); }
   // The value of the thread of that rank, which is the same for all.
@@ -79,6 +90,9 @@ class heddle_tile_of_warps {
  private:
   using Memory = block_tile_memory<1024>;
   static constexpr unsigned int kWarps = kSize / 32;
+  template <unsigned int kOther>
+  friend class heddle_tile_of_warps;
+  static HEDDLE_METHOD unsigned int NumberInBlock() { return heddle::ThreadOfBlock() / kSize; }
   // The number of the tile's barrier, which no tile of another size has: sizes get numbers from 1 on, the smallest
   // first, if there are enough for all tiles of a size. Else kBarriers and the tile's number among those of all sizes.
   static HEDDLE_METHOD unsigned int Place() {
@@ -89,8 +103,8 @@ class heddle_tile_of_warps {
       if (barrier + tiles <= heddle::kBarriers) barrier += tiles;
       tile += tiles;
     }
-    const bool fits = barrier + meta_group_size() <= heddle::kBarriers;
-    return meta_group_rank() + (fits ? barrier : heddle::kBarriers + tile);
+    const bool fits = barrier + threads / kSize <= heddle::kBarriers;
+    return NumberInBlock() + (fits ? barrier : heddle::kBarriers + tile);
   }
   // The first lanes of the warps meet, and the lanes of each warp before and behind that.
   static HEDDLE_METHOD void Meet(unsigned int* arrivals) {
@@ -118,22 +132,24 @@ class heddle_tile_of_warps {
   template <typename T>
   HEDDLE_METHOD T Get(unsigned int warp) const {
     T value;
-    __builtin_memcpy(static_cast<void*>(&value), memory_->heddle_slots[meta_group_rank() * kWarps + warp], sizeof(T));
+    __builtin_memcpy(static_cast<void*>(&value), memory_->heddle_slots[NumberInBlock() * kWarps + warp], sizeof(T));
     return value;
   }
 
   Memory* memory_;      // as much of it as the block has warps
   unsigned int place_;  // where the tile meets
+  unsigned int number_;
+  unsigned int tiles_;
 };
 
-#define HEDDLE_TILE_OF_WARPS(size)                                                            \
-  template <typename Parent>                                                                  \
-  class thread_block_tile<size, Parent> : public heddle_tile_of_warps<size> {                 \
-   public:                                                                                    \
-    using heddle_tile_of_warps<size>::heddle_tile_of_warps;                                   \
-    template <typename Other>                                                                 \
-    HEDDLE_METHOD thread_block_tile(const thread_block_tile<size, Other>& tile)               \
-        : heddle_tile_of_warps<size>(static_cast<const heddle_tile_of_warps<size>&>(tile)) {} \
+#define HEDDLE_TILE_OF_WARPS(size)                                                              \
+  template <typename Parent>                                                                    \
+  class thread_block_tile<size, Parent> : public heddle_tile_of_warps<size> {                   \
+   public:                                                                                      \
+    using heddle_tile_of_warps<size>::heddle_tile_of_warps;                                     \
+    template <unsigned int kOther, typename Other>                                              \
+    HEDDLE_METHOD thread_block_tile(const thread_block_tile<kOther, Other>& tile)               \
+        : heddle_tile_of_warps<size>(static_cast<const heddle_tile_of_warps<kOther>&>(tile)) {} \
   };
 HEDDLE_TILE_OF_WARPS(64)
 HEDDLE_TILE_OF_WARPS(128)
