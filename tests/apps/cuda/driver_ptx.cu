@@ -288,6 +288,21 @@ static void LoadWhatIsNone() {
     EXPECT(cuModuleLoadData(&module, start) != CUDA_SUCCESS);
     EXPECT(cuModuleLoadFatBinary(&module, start) != CUDA_SUCCESS);
   }
+  // The same of what heddle-nvcc makes: sizes of the text and of the code, and the number of linked parts and a size.
+  const struct {
+    size_t there;
+    const char* magic;
+    unsigned long long sizes[2];
+  } codes[] = {{24, "HEDDLEDC", {1, 0}},     {24, "HEDDLEDC", {0, 1}},    {24, "HEDDLEDC", {~0ull - 23, 0}},
+               {24, "HEDDLEDC", {0, ~0ull}}, {16, "HEDDLEDC", {0, 0}},    {8, "HEDDLEDC", {0, 0}},
+               {8, "HEDDLEDL", {0, 0}},      {16, "HEDDLEDL", {1, 0}},    {24, "HEDDLEDL", {1, 8}},
+               {24, "HEDDLEDL", {2, 0}},     {24, "HEDDLEDL", {~0ull, 0}}};
+  for (const auto& one : codes) {
+    char* const start = memory + page - one.there;
+    memcpy(start, one.magic, 8);
+    memcpy(start + 8, one.sizes, one.there - 8);
+    EXPECT(cuModuleLoadData(&module, start) == CUDA_ERROR_INVALID_IMAGE);
+  }
   munmap(memory, page);
   // Many spaces.
   const size_t bytes = 100 << 20;

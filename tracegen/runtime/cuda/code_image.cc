@@ -117,7 +117,7 @@ std::string CodeImage::AddText(const char* text, const std::string& name) {
   if (!bytes) return "a text without a zero byte at its end";
   if (FormOf(text) == ImageForm::kCodeText) {
     const std::string& decoded = decoded_.emplace_back(CodeFromText(text));
-    return DeviceCodeBytes(decoded) == 0 ? "damaged device code of heddle-nvcc -ptx" : Add(decoded.data(), name);
+    return DeviceCodeBytes(decoded) == 0 ? kDamagedDeviceCode : Add(decoded.data(), name);
   }
   const std::string_view whole(text, *bytes);
   if (!IsPtx(whole)) return kNoDeviceCode;
@@ -149,11 +149,16 @@ std::string CodeImage::AddWrapped(const void* wrapper, const std::string& name) 
 
 std::string CodeImage::AddLinked(const void* code, const std::string& name) {
   const char* at = static_cast<const char*>(code) + kMagicBytes;
+  if (!IsThere(at, sizeof(uint64_t))) return kDamagedDeviceCode;
   uint64_t parts = NumberAt(at);
   at += sizeof(parts);
   for (; parts > 0; --parts) {
+    if (!IsThere(at, sizeof(uint64_t))) return kDamagedDeviceCode;
     const uint64_t bytes = NumberAt(at);
     at += sizeof(bytes);
+    if (!IsThere(at, bytes)) return kDamagedDeviceCode;
+    // No parts within parts, which could be endless.
+    if (DeviceCodeBytes({at, bytes}) != bytes || FormOf(at) != ImageForm::kEmbedded) return kDamagedDeviceCode;
     if (std::string refusal = Add(at, name); !refusal.empty()) return refusal;
     at += bytes;
   }
@@ -163,8 +168,12 @@ std::string CodeImage::AddLinked(const void* code, const std::string& name) {
 std::string CodeImage::AddEmbedded(const void* code, const std::string& name) {
   // Bytes behind other code need not exist.
   DeviceCodeHeader header;
+  if (!IsThere(code, sizeof(header))) return kDamagedDeviceCode;
   std::memcpy(&header, code, sizeof(header));
   const char* text_start = static_cast<const char*>(code) + sizeof(header);
+  if (!IsThere(text_start, header.text_bytes) || !IsThere(text_start + header.text_bytes, header.bitcode_bytes)) {
+    return kDamagedDeviceCode;
+  }
   const std::string_view text(text_start, header.text_bytes);
   const std::string_view kind = ValueOf(text, "kind");
   const std::string_view own_name = ValueOf(text, "name");

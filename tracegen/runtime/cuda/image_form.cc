@@ -18,6 +18,7 @@ const char kMachineCodeRefusal[] =
     "this is machine code, which cannot be run: make PTX, with nvcc -ptx, or -gencode "
     "arch=compute_NN,code=compute_NN, or device code with heddle-nvcc";
 const char kDamagedFatBinary[] = "a damaged fat binary: its header is none, or promises more than there is";
+const char kDamagedDeviceCode[] = "damaged device code of heddle-nvcc: its header promises more than there is";
 const char kNoDeviceCode[] =
     "this is no device code: neither PTX, which begins with .version, nor a fat binary, nor what heddle-nvcc -cubin, "
     "-ptx or -fatbin has made";
@@ -25,7 +26,7 @@ const char kNoDeviceCode[] =
 namespace {
 
 constexpr size_t kPages = 16;
-constexpr uint64_t kMostFatBinaryBytes = uint64_t{2} << 30;  // far more than programs have
+constexpr uint64_t kMostCodeBytes = uint64_t{2} << 30;  // far more than programs have
 
 size_t PageBytes() {
   static const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
@@ -89,22 +90,26 @@ bool IsPtx(std::string_view text) {
   }
 }
 
-std::optional<std::string_view> FatBinaryAt(const void* data) {
+bool IsThere(const void* data, uint64_t bytes) {
+  if (bytes > kMostCodeBytes) return false;
   const char* const start = static_cast<const char*>(data);
-  std::string copy(PageBytes() * kPages, '\0');
-  device::FatBinaryHeader header;
-  const ssize_t of_header = CopyWhatIsThere(start, sizeof(header), copy.data());
-  if (of_header >= 0 && static_cast<size_t>(of_header) < sizeof(header)) return std::nullopt;
-  std::memcpy(&header, of_header < 0 ? start : copy.data(), sizeof(header));
-  if (header.header_bytes < sizeof(header) || header.bytes > kMostFatBinaryBytes) return std::nullopt;
-  const size_t bytes = header.header_bytes + header.bytes;
-  for (size_t there = 0; there < bytes;) {
-    const ssize_t got = CopyWhatIsThere(start + there, std::min(bytes - there, copy.size()), copy.data());
-    if (got < 0) break;  // nobody can say
-    if (got == 0) return std::nullopt;
-    there += static_cast<size_t>(got);
+  std::string copy(std::min<uint64_t>(bytes, PageBytes() * kPages), '\0');
+  for (uint64_t there = 0; there < bytes;) {
+    const ssize_t got = CopyWhatIsThere(start + there, std::min<uint64_t>(bytes - there, copy.size()), copy.data());
+    if (got <= 0) return got < 0;
+    there += static_cast<uint64_t>(got);
   }
-  return std::string_view(start, bytes);
+  return true;
+}
+
+std::optional<std::string_view> FatBinaryAt(const void* data) {
+  device::FatBinaryHeader header;
+  if (!IsThere(data, sizeof(header))) return std::nullopt;
+  std::memcpy(&header, data, sizeof(header));
+  if (header.header_bytes < sizeof(header) || header.bytes > kMostCodeBytes) return std::nullopt;
+  const uint64_t bytes = header.header_bytes + header.bytes;
+  if (!IsThere(data, bytes)) return std::nullopt;
+  return std::string_view(static_cast<const char*>(data), bytes);
 }
 
 std::optional<size_t> TextBytes(const char* text) {

@@ -3,6 +3,7 @@
 #define HEDDLE_TRACEGEN_RUNTIME_CUDA_IMAGE_FORM_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ ImageForm FormOf(const void* data);
 // Whether a text is PTX: begins with a directive, behind blanks and comments.
 bool IsPtx(std::string_view text);
 
+// Whether so many bytes are there to be read; no more than code of a program has. True if nobody can say.
+bool IsThere(const void* data, uint64_t bytes);
+
 // The container in memory that begins at `data` with a fat binary's magic; nothing if its header cannot be, or promises
 // more than there is. Entries have not been looked at.
 std::optional<std::string_view> FatBinaryAt(const void* data);
@@ -35,8 +39,9 @@ std::optional<size_t> TextBytes(const char* text);
 
 // Why machine code cannot be loaded, and what to do.
 extern const char kMachineCodeRefusal[];
-// What is wrong with a fat binary that is not all there.
+// What is wrong with code that is not all there: a fat binary, and what heddle-nvcc has made.
 extern const char kDamagedFatBinary[];
+extern const char kDamagedDeviceCode[];
 // That something is none of the above.
 extern const char kNoDeviceCode[];
 
