@@ -127,7 +127,8 @@ class TemporaryFile {
   std::string path_;
 };
 
-// Writes one launch of `blocks` x `threads` random threads to `path`.
+// Writes one launch of `blocks` x `threads` random threads to `path`. A program of machine code gets a header that says
+// so.
 absl::Status WriteRandomTrace(const std::string& path, v1::KernelProgram program, uint64_t seed, uint32_t blocks,
                               uint32_t threads, const RandomThreadOptions& thread_options = {},
                               const WriterOptions& writer_options = {});

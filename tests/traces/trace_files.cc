@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "tests/traces/program_builder.h"
+#include "traces/format/program/code_level.h"
 
 namespace heddle::trace::testing {
 
@@ -55,7 +56,12 @@ std::string ReadFile(const std::string& path) {
 absl::Status WriteRandomTrace(const std::string& path, v1::KernelProgram program, uint64_t seed, uint32_t blocks,
                               uint32_t threads, const RandomThreadOptions& thread_options,
                               const WriterOptions& writer_options) {
-  absl::StatusOr<std::unique_ptr<TraceWriter>> writer = TraceWriter::Create(path, MakeHeader(), writer_options);
+  v1::FileHeader header = MakeHeader();
+  if (program.level() == v1::LEVEL_MACHINE) {
+    header.set_abstraction_level("machine");
+    header.set_minor(MinorVersionOf(program));
+  }
+  absl::StatusOr<std::unique_ptr<TraceWriter>> writer = TraceWriter::Create(path, header, writer_options);
   if (!writer.ok()) return writer.status();
   absl::StatusOr<const Program*> added = (*writer)->AddProgram(std::move(program));
   if (!added.ok()) return added.status();

@@ -8,13 +8,15 @@
 namespace heddle::trace {
 
 inline constexpr uint32_t kMajorVersion = 1;
-inline constexpr uint32_t kMinorVersion = 8;  // newest that a header is given; the index names what 1.3 added
+inline constexpr uint32_t kMinorVersion = 9;  // newest that a header is given; the index names what 1.3 added
 // Of files with certificates, or whose launches had several blocks alive at once.
 inline constexpr uint32_t kCertificateMinorVersion = 6;
 // Of files with programs that came as PTX text.
 inline constexpr uint32_t kGivenCodeMinorVersion = 7;
 // Of files with instructions that are collective or asynchronous, clusters, launches from kernels, or graphs.
 inline constexpr uint32_t kCollectiveMinorVersion = 8;
+// Of files with programs of machine code.
+inline constexpr uint32_t kMachineMinorVersion = 9;
 // What a writer calls its files unless their header asks for a newer one: nothing later is needed to read them.
 inline constexpr uint32_t kUsualMinorVersion = 1;
 

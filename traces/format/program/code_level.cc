@@ -21,6 +21,7 @@ std::string CodeInWords(const v1::KernelProgram& program) {
 }
 
 uint32_t MinorVersionOf(const v1::KernelProgram& program) {
+  if (program.level() == v1::LEVEL_MACHINE) return kMachineMinorVersion;
   if (!program.stand_in_for().empty() || std::ranges::any_of(program.instruction(), IsCollective)) {
     return kCollectiveMinorVersion;
   }

@@ -22,6 +22,11 @@ bool IsMatrixAccess(const Instruction& instruction) {
   return instruction.has_matrix() && (instruction.op() == v1::OP_LOAD || instruction.op() == v1::OP_STORE);
 }
 
+// Machine code waits for the lanes of a mask without a class of its own.
+bool IsWarpSync(const Instruction& instruction) {
+  return instruction.op() == v1::OP_CONVERGENCE && instruction.convergence().role() == v1::Convergence::WARP_SYNC;
+}
+
 // The operands of an instruction, looked at one after the other.
 class OperandList {
  public:
@@ -170,6 +175,9 @@ std::string BrokenOperandsOf(const Instruction& instruction) {
     case v1::OP_TENSOR:
       operands.Take(Operand::MEMBERS);
       break;
+    case v1::OP_CONVERGENCE:
+      if (IsWarpSync(instruction)) operands.Take(Operand::MEMBERS);
+      break;
     default:
       break;
   }
@@ -270,8 +278,8 @@ std::string BrokenOperandRule(const Instruction& instruction) {
     return "only barriers have barrier_role and barrier_scope";
   }
   if (instruction.op() != v1::OP_ASYNC && instruction.has_async()) return "only class OP_ASYNC has async";
-  const bool meets =
-      instruction.op() == v1::OP_WARP || instruction.op() == v1::OP_TENSOR || IsMatrixAccess(instruction);
+  const bool meets = instruction.op() == v1::OP_WARP || instruction.op() == v1::OP_TENSOR ||
+                     IsMatrixAccess(instruction) || IsWarpSync(instruction);
   if (instruction.members() != 0 && !meets) return "only instructions of several lanes have members";
   if (instruction.has_matrix()) {
     if (std::string rule = BrokenMatrix(instruction); !rule.empty()) return rule;
@@ -286,7 +294,7 @@ bool IsCollective(const Instruction& instruction) {
 }
 
 bool SynchronizesWarp(const Instruction& instruction) {
-  if (instruction.async().role() == Async::BARRIER_WAIT) return true;
+  if (instruction.async().role() == Async::BARRIER_WAIT || IsWarpSync(instruction)) return true;
   return instruction.op() == v1::OP_WARP && absl::StrContains(instruction.mnemonic(), "sync");
 }
 

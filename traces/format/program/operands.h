@@ -56,8 +56,8 @@ std::string BrokenOperandRule(const v1::Instruction& instruction);
 bool IsCollective(const v1::Instruction& instruction);
 // Whether a reader that takes every barrier for one that all threads of the block wait at would be wrong.
 bool IsUnusualBarrier(const v1::Instruction& instruction);
-// Shuffles, votes and syncwarp of today's form, which the threads of their mask reach together; and waits for a
-// transaction barrier, behind which a thread sees what was done before the arrivals.
+// Shuffles, votes and syncwarp of today's form, which the threads of their mask reach together, WARP_SYNC of machine
+// code as well; and waits for a transaction barrier, behind which a thread sees what was done before the arrivals.
 bool SynchronizesWarp(const v1::Instruction& instruction);
 
 }  // namespace heddle::trace

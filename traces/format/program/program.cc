@@ -1,12 +1,14 @@
 #include "traces/format/program/program.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "traces/base/status_macros.h"
+#include "traces/format/program/machine_code.h"
 #include "traces/format/program/operands.h"
 
 namespace heddle::trace {
@@ -272,16 +274,7 @@ absl::Status CheckCode(const v1::KernelProgram& proto, const Refusal& refuse) {
         return refuse.At("function", f, absl::StrCat("a register has ", bits, " bits, not 1, 8, 16, 32, 64 or 128"));
       }
     }
-    uint32_t most = 0;
-    const v1::Function& function = proto.function(f);
-    for (uint32_t b = function.first_block(); b < function.first_block() + function.block_count(); ++b) {
-      const v1::BasicBlock& block = proto.block(static_cast<int>(b));
-      for (uint32_t pc = 0; pc < block.instruction_count(); ++pc) {
-        const v1::Instruction& instruction = proto.instruction(static_cast<int>(block.first_instruction() + pc));
-        for (uint32_t number : instruction.dst()) most = std::max(most, number);
-        for (uint32_t number : instruction.src()) most = std::max(most, number);
-      }
-    }
+    const uint32_t most = RegistersNamed(proto, proto.function(f));
     if (widths.size() != most) {
       return refuse.At("function", f,
                        absl::StrCat("register_bits has ", widths.size(), " registers, the instructions have ", most));
@@ -385,6 +378,9 @@ absl::StatusOr<Program> Program::Create(v1::KernelProgram proto) {
     block.access_count = static_cast<uint32_t>(program.accesses_.size()) - block.first_access;
   }
   HEDDLE_RETURN_IF_ERROR(CheckCode(proto, refuse));
+  if (const std::optional<BrokenRule> broken = FindBrokenMachineRule(proto); broken.has_value()) {
+    return refuse.At(broken->kind, broken->index, broken->rule);
+  }
   HEDDLE_RETURN_IF_ERROR(CheckNoFreeCycle(program.blocks_, program.targets_, entries, refuse));
   program.uses_guards_ = std::ranges::any_of(
       proto.instruction(), [](const v1::Instruction& one) { return (one.flags() & v1::FLAG_GUARDED) != 0; });
