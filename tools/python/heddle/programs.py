@@ -10,6 +10,7 @@
 """
 import numpy
 
+from heddle import machine_code
 from heddle.rules import TraceError
 from proto import trace_pb2
 
@@ -59,7 +60,7 @@ def register_bits(function):
 
 
 def check(program):
-    """Refuses levels and widths that there are not."""
+    """Refuses levels and widths that there are not, and what breaks a rule of heddle.machine_code."""
     if program.level not in trace_pb2.CodeLevel.values():
         raise TraceError(f"program {program.id}: unknown level of code {program.level}")
     for number, instruction in enumerate(program.instruction):
@@ -75,14 +76,10 @@ def check(program):
             continue
         if set(function.register_bits) - set(WIDTHS):
             raise TraceError(f"program {program.id}: function {number}: a register has no width of {WIDTHS}")
-        blocks = program.block[function.first_block : function.first_block + function.block_count]
-        most = 0
-        for block in blocks:
-            end = block.first_instruction + block.instruction_count
-            for instruction in program.instruction[block.first_instruction : end]:
-                most = max(most, *instruction.dst, *instruction.src, 0)
+        most = machine_code.registers_named(program, function)
         if most != len(function.register_bits):
             raise TraceError(
                 f"program {program.id}: function {number}: register_bits has {len(function.register_bits)} registers, "
                 f"the instructions have {most}"
             )
+    machine_code.check(program)

@@ -1,7 +1,7 @@
 // Prints what tools/python/heddle/trace.py prints, with the C++ reader; or writes a random trace to compare on.
 //   dump_paths FILE                     prints paths
 //   dump_paths --addresses FILE         and addresses
-//   dump_paths --write FILE SEED MODE   MODE: whole, parts, small, bits, cut_bits, moved or collective
+//   dump_paths --write FILE SEED MODE   MODE: whole, parts, small, bits, cut_bits, moved, collective, machine or sample
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -9,6 +9,7 @@
 
 #include "tests/traces/collective_programs.h"
 #include "tests/traces/format/columns/bit_loops.h"
+#include "tests/traces/machine_programs.h"
 #include "tests/traces/program_builder.h"
 #include "traces/format/chunk/walk.h"
 #include "traces/format/program/operands.h"
@@ -108,6 +109,8 @@ int main(int argc, char** argv) {
   const std::string mode = argv[4];
   v1::KernelProgram program = RandomProgram(seed, {.calls = true, .wide = true});
   if (mode == "collective") program = WithCollectives(std::move(program));
+  if (mode == "machine") program = WithMachineCode(std::move(program));
+  if (mode == "sample") program = MachineSample();
   const bool small = mode == "small";
   if (mode == "bits" || mode == "cut_bits") {
     const uint32_t cut = mode == "bits" ? 0 : static_cast<uint32_t>(27 * (seed % 4) + seed % 2);
