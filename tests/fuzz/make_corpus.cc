@@ -5,12 +5,14 @@
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/fuzz/hostile_files.h"
 #include "tests/traces/collective_programs.h"
 #include "tests/traces/forge.h"
 #include "tests/traces/format/columns/repeating_blocks.h"
+#include "tests/traces/machine_programs.h"
 #include "tests/traces/program_builder.h"
 
 namespace {
@@ -60,6 +62,14 @@ absl::Status StoreSeeds(const std::string& directory) {
                                           {.most_instructions = 60, .alike = 8}, {.chunk_thread_instructions = 300});
   if (!written.ok()) return written;
   StoreBoth(directory + "/seed-collective", ReadFile(collective.path()));
+  for (const auto& [name, program] : {std::pair{"sample", MachineSample()},
+                                      {"code", WithMachineCode(RandomProgram(3, {.depth = 2, .calls = true}))}}) {
+    TemporaryFile machine("seed");
+    written = WriteRandomTrace(machine.path(), program, 1, 3, 16, {.most_instructions = 60, .alike = 8},
+                               {.chunk_thread_instructions = 300});
+    if (!written.ok()) return written;
+    StoreBoth(directory + "/seed-machine-" + name, ReadFile(machine.path()));
+  }
   TemporaryFile shared("seed");
   const absl::Status status = WriteRepeatingBlocks(shared.path(), {.blocks = 12, .threads = 8, .loads = 48});
   if (!status.ok()) return status;
