@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "replay/memory/sm/memory_profile.h"
+#include "traces/format/program/machine_code.h"
 
 namespace heddle::replay {
 namespace {
@@ -128,7 +129,7 @@ void InstructionProfile::Fill(const trace::Program& program, const trace::v1::Fi
     const trace::v1::Instruction& instruction = program.instruction(pc);
     result::v1::InstructionCounters& one = *out.add_instruction();
     one.set_pc(uint64_t{pc} * kInstructionBytes);
-    one.set_text(InstructionText(instruction));
+    one.set_text(InstructionText(program, pc));
     if (const int file = static_cast<int>(instruction.source_file()) - 1;
         file >= 0 && file < header.source_file_size()) {
       one.set_source_file(header.source_file(file));
@@ -177,13 +178,16 @@ absl::Status CheckSums(const result::v1::InstructionProfile& profile, const resu
   return launch.has_stalls() ? Compare(stalls, launch.stalls()) : Compare(scheduler_cycles, launch.scheduler_cycles());
 }
 
-std::string InstructionText(const trace::v1::Instruction& instruction) {
+std::string InstructionText(const trace::Program& program, Pc pc) {
+  const trace::v1::Instruction& instruction = program.instruction(pc);
+  const trace::v1::Function& function =
+      program.proto().function(static_cast<int>(program.block(program.block_of(pc)).function));
   std::string text = instruction.mnemonic();
-  const char* separator = " %";
+  const char* separator = " ";
   for (const auto* registers : {&instruction.dst(), &instruction.src()}) {
     for (const uint32_t number : *registers) {
-      absl::StrAppend(&text, separator, number);
-      separator = ", %";
+      absl::StrAppend(&text, separator, trace::RegisterName(function, number));
+      separator = ", ";
     }
   }
   return text;

@@ -90,8 +90,8 @@ class InstructionProfile {
 absl::Status CheckSums(const result::v1::InstructionProfile& profile, const result::v1::LaunchResult& launch);
 
 // An instruction as the trace has it: opcode, then registers written and read, as in "add.s32 %3, %1, %2"; registers
-// have the numbers of the trace.
-std::string InstructionText(const trace::v1::Instruction& instruction);
+// have the numbers of the trace, or in machine code the names of the architecture, as in "IADD3 R3, R1, R2".
+std::string InstructionText(const trace::Program& program, Pc pc);
 
 }  // namespace heddle::replay
 

@@ -166,14 +166,20 @@ TEST(InstructionProfile, NothingIsThereUnlessItIsAskedFor) {
 }
 
 TEST(InstructionText, HasOpcodeAndRegisters) {
-  trace::v1::Instruction instruction;
-  instruction.set_mnemonic("bar.sync");
-  EXPECT_EQ(InstructionText(instruction), "bar.sync");
-  instruction.set_mnemonic("add.s32");
-  instruction.add_dst(3);
-  instruction.add_src(1);
-  instruction.add_src(2);
-  EXPECT_EQ(InstructionText(instruction), "add.s32 %3, %1, %2");
+  trace::v1::KernelProgram program = ProgramBuilder("texts").Barrier().Alu().Exit().Build();
+  program.mutable_instruction(1)->set_mnemonic("add.s32");
+  program.mutable_instruction(1)->clear_dst();
+  program.mutable_instruction(1)->add_dst(3);
+  program.mutable_instruction(1)->add_src(1);
+  program.mutable_instruction(1)->add_src(2);
+  EXPECT_EQ(InstructionText(*trace::Program::Create(program), 0), "bar.sync");
+  EXPECT_EQ(InstructionText(*trace::Program::Create(program), 1), "add.s32 %3, %1, %2");
+  program.set_level(trace::v1::LEVEL_MACHINE);
+  program.mutable_instruction(1)->set_mnemonic("IADD3");
+  program.mutable_function(0)->set_register_file(
+      std::string{trace::v1::FILE_GENERAL, trace::v1::FILE_UNIFORM, trace::v1::FILE_GENERAL});
+  program.mutable_function(0)->set_register_number(std::string{8, 4, 9});
+  EXPECT_EQ(InstructionText(*trace::Program::Create(program), 1), "IADD3 R9, R8, UR4");
 }
 
 TEST(InstructionProfile, NamesTheSourceLine) {

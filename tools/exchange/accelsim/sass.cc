@@ -212,6 +212,19 @@ absl::StatusOr<std::string> SassOf(const Instruction& instruction) {
       return instruction.access_bytes() == 0 ? "TEX" : absl::StrCat("TEX", Width(instruction.access_bytes()));
     case OP_TENSOR:
       return "HMMA";
+    case OP_CONVERGENCE:
+      switch (instruction.convergence().role()) {
+        case Convergence::SET:
+          return "BSSY";
+        case Convergence::SYNC:
+          return "BSYNC";
+        case Convergence::BREAK:
+          return "BREAK";
+        case Convergence::WARP_SYNC:
+          return "WARPSYNC";
+        default:
+          return "YIELD";
+      }
     default:
       return absl::UnimplementedError(absl::StrCat("no opcode stands for ", OpClass_Name(instruction.op())));
   }

@@ -55,6 +55,7 @@ std::string_view ClassOf(const trace::v1::Instruction& instruction) {
     case trace::v1::OP_CALL:
     case trace::v1::OP_RETURN:
     case trace::v1::OP_EXIT:
+    case trace::v1::OP_CONVERGENCE:  // control instructions by NVIDIA's list (CUDA Binary Utilities)
       return "control";
     case trace::v1::OP_WARP:
       return "inter_thread";

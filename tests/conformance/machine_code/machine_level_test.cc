@@ -1,0 +1,122 @@
+// Machine code under every policy: registers of the architecture, control bits and convergence barriers change nothing
+// of what threads do, and an instruction of a convergence barrier issues as a move does.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "replay/engine/replay.h"
+#include "replay/machine/machine.h"
+#include "tests/conformance/checked_replay.h"
+#include "tests/conformance/configurations.h"
+#include "tests/reference/random_machine.h"
+#include "tests/traces/machine_programs.h"
+#include "tests/traces/program_builder.h"
+
+namespace heddle::replay {
+namespace {
+
+namespace v1 = trace::v1;
+
+constexpr uint32_t kThreads = 80;  // of a block: the last warp is not full
+constexpr uint32_t kBlocks = 3;
+
+// Every fourth trace is of the sample, the others are of random programs.
+v1::KernelProgram MakeProgram(uint64_t seed) {
+  if (seed % 4 == 0) return trace::testing::MachineSample();
+  return trace::testing::WithMachineCode(
+      trace::testing::RandomProgram(seed, {.depth = 2, .barriers = seed % 4 == 1, .calls = true, .wide = true}));
+}
+
+std::unique_ptr<trace::TraceReader> MakeTrace(const v1::KernelProgram& program, uint64_t seed) {
+  const trace::testing::TemporaryFile file(absl::StrCat("machine_level_", seed));
+  const absl::Status written =
+      trace::testing::WriteRandomTrace(file.path(), program, seed, kBlocks, kThreads, {.most_instructions = 120});
+  EXPECT_TRUE(written.ok()) << written;
+  return trace::TraceReader::Open(file.path()).value();
+}
+
+// The same threads, where what machine code has beside PTX is gone, and moves stand for convergence barriers.
+v1::KernelProgram WithoutMachineCode(v1::KernelProgram program) {
+  program.clear_level();
+  program.clear_producer();
+  program.clear_target();
+  for (v1::Function& function : *program.mutable_function()) {
+    function.clear_register_file();
+    function.clear_register_number();
+  }
+  for (v1::Instruction& instruction : *program.mutable_instruction()) {
+    instruction.clear_control();
+    instruction.clear_members();
+    if (!instruction.has_convergence()) continue;
+    instruction.clear_convergence();
+    instruction.set_op(v1::OP_MOVE);
+  }
+  return program;
+}
+
+machine::v1::Machine MachineFor(uint64_t seed, bool buffers, const trace::Program& program) {
+  MachineNeeds needs;
+  needs.warp_size = 32;
+  needs.threads_per_block = kThreads;
+  needs.registers_per_thread = 32;
+  needs.instructions = program.instruction_count();
+  return buffers ? RandomBufferMachine(seed, needs) : RandomMachine(seed, needs);
+}
+
+TEST(MachineLevel, RulesHoldForEveryPairOfPolicies) {
+  for (const uint64_t seed : Seeds(700'000, 10)) {
+    const auto trace = MakeTrace(MakeProgram(seed), seed);
+    for (const bool buffers : {false, true}) {
+      const machine::v1::Machine machine = MachineFor(seed, buffers, *trace->launches()[0].program);
+      SCOPED_TRACE(absl::StrCat("seed ", seed, ", machine { ", machine.ShortDebugString(), " }"));
+      ExpectRulesKept(*trace, machine, ForMachine(DefaultConfigurations(Seams::kAll).accepted, machine));
+      if (HasFailure()) return;
+    }
+  }
+}
+
+// Thread-instructions and accesses are those of the trace under every policy; and the whole result is that of the
+// program with moves for its convergence barriers.
+TEST(MachineLevel, EveryDivergencePolicyDoesTheSameWorkAsWithMovesInstead) {
+  std::vector<AcceptedConfiguration> policies = DefaultConfigurations().accepted;
+  std::erase_if(policies, [](const AcceptedConfiguration& one) { return one.configuration.scheduler.name != "lrr"; });
+  uint32_t convergence = 0;
+  for (const uint64_t seed : Seeds(800'000, 40)) {
+    const v1::KernelProgram program = MakeProgram(seed);
+    for (const v1::Instruction& instruction : program.instruction()) convergence += instruction.has_convergence();
+    const auto trace = MakeTrace(program, seed);
+    const auto plain = MakeTrace(WithoutMachineCode(program), seed);
+    ASSERT_EQ(trace->index().thread_instructions(), plain->index().thread_instructions());
+    for (const char* name : {"thesis_fixed", "fermi_fixed"}) {
+      ReplayOptions options;
+      options.machine = LoadMachine(name).value();
+      std::vector<Configuration> configurations;
+      for (const AcceptedConfiguration& one : ForMachine(policies, options.machine)) {
+        configurations.push_back(one.configuration);
+      }
+      const trace::TraceReader* const traces[] = {trace.get(), plain.get()};
+      const auto outcomes = ReplayEach(traces, configurations, options);
+      ASSERT_TRUE(outcomes.ok()) << outcomes.status();
+      for (size_t c = 0; c < configurations.size(); ++c) {
+        SCOPED_TRACE(absl::StrCat("seed ", seed, ", ", name, ", ", configurations[c].divergence.name));
+        const auto& outcome = (*outcomes)[0][c];
+        ASSERT_TRUE(outcome.ok()) << outcome.status();
+        ASSERT_TRUE((*outcomes)[1][c].ok()) << (*outcomes)[1][c].status();
+        NoteChecked(configurations[c]);
+        const result::v1::LaunchResult& result = outcome->launch(0);
+        EXPECT_EQ(result.thread_instructions(), trace->index().thread_instructions());
+        result::v1::LaunchResult moves = (*outcomes)[1][c]->launch(0);
+        moves.set_code(result.code());
+        EXPECT_EQ(result.DebugString(), moves.DebugString());
+      }
+      if (HasFailure()) return;
+    }
+  }
+  EXPECT_GT(convergence, 20u) << "the programs show too little";
+}
+
+}  // namespace
+}  // namespace heddle::replay
