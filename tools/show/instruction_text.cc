@@ -1,10 +1,13 @@
 #include "tools/show/instruction_text.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "traces/format/program/control_bits.h"
+#include "traces/format/program/machine_code.h"
 
 namespace heddle::tools {
 
@@ -14,12 +17,15 @@ std::string SourcePlace(const trace::v1::FileHeader& header, const trace::v1::In
   return absl::StrCat(header.source_file(file), ":", instruction.source_line());
 }
 
-std::string InstructionText(const trace::v1::Instruction& instruction) {
+std::string InstructionText(const trace::Program& program, trace::Pc pc) {
+  const trace::v1::Instruction& instruction = program.instruction(pc);
+  const trace::v1::Function& function =
+      program.proto().function(static_cast<int>(program.block(program.block_of(pc)).function));
   std::string text =
       instruction.mnemonic().empty() ? trace::v1::OpClass_Name(instruction.op()) : instruction.mnemonic();
   if ((instruction.flags() & trace::v1::FLAG_GUARDED) != 0) text.insert(0, "@");
   const auto registers = [&](const google::protobuf::RepeatedField<uint32_t>& numbers) {
-    for (uint32_t number : numbers) absl::StrAppend(&text, " %", number);
+    for (uint32_t number : numbers) absl::StrAppend(&text, " ", trace::RegisterName(function, number));
   };
   registers(instruction.dst());
   if (instruction.src_size() > 0) absl::StrAppend(&text, " <-");
@@ -38,7 +44,15 @@ std::string InstructionText(const trace::v1::Instruction& instruction) {
                     operand.value());
   }
   if (instruction.members() != 0) absl::StrAppend(&text, " members 0x", absl::Hex(instruction.members()));
+  if (const trace::v1::Convergence& what = instruction.convergence(); what.block() != 0) {
+    absl::StrAppend(&text, " to meet at block ", what.block() - 1);
+  }
   return text;
+}
+
+std::string ControlBitsText(const trace::v1::Instruction& instruction) {
+  const std::optional<trace::ControlBits> bits = trace::UnpackControl(instruction.control());
+  return bits.has_value() ? trace::ControlText(*bits) : "-";
 }
 
 std::string BlockEndText(const trace::Program& program, uint32_t number) {

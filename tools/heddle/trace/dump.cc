@@ -23,6 +23,7 @@
 #include "traces/format/chunk/walk.h"
 #include "traces/format/columns/last_writers.h"
 #include "traces/format/program/code_level.h"
+#include "traces/format/program/control_bits.h"
 #include "traces/format/program/kernel_name.h"
 #include "traces/format/program/operands.h"
 
@@ -30,9 +31,12 @@ namespace heddle::tools {
 namespace {
 
 constexpr char kDumpFooter[] =
-    "\nOne line per instruction: its number in the thread, its PC, its place in the source, PTX opcode and registers,\n"
+    "\nOne line per instruction: its number in the thread, its PC, its place in the source, opcode and registers,\n"
     "then the address of an access, what a collective instruction recorded, or the PC that a branch, call or return\n"
-    "goes on at. With --json one object per thread (per part of it if its block was cut in time), one line each. ";
+    "goes on at. With --control, \"B01----:R-:W2:Y:S04:U1\" waits for barriers 0 and 1, sets none when its operands "
+    "were\n"
+    "read, sets 2 when its result is written, yields, stalls for 4 cycles, and keeps the register of operand 1. With\n"
+    "--json one object per thread (per part of it if its block was cut in time), one line each. ";
 
 std::string Counted(uint64_t number, absl::string_view one, absl::string_view many) {
   return absl::StrCat(WithThousands(number), " ", number == 1 ? one : many);
@@ -44,6 +48,11 @@ using trace::Program;
 using trace::TraceReader;
 
 constexpr uint64_t kPcBytes = 8;
+
+struct Form {
+  bool json = false;
+  bool control = false;  // control bits besides
+};
 
 // Text on its way to a file or to standard output, in pieces of some size.
 class Sink {
@@ -78,20 +87,27 @@ class Sink {
 // The lines of one launch's instructions, ready but for what differs from thread to thread.
 class Listing {
  public:
-  Listing(const TraceReader& reader, const Program& program) : program_(program) {
+  // `control`: with a column of control bits.
+  Listing(const TraceReader& reader, const Program& program, bool control) : program_(program) {
     size_t places = 0;
     size_t texts = 0;
+    size_t bits = 0;
+    std::vector<std::string> controls;
     for (Pc pc = 0; pc < program.instruction_count(); ++pc) {
       const trace::v1::Instruction& instruction = program.instruction(pc);
       places_.push_back(SourcePlace(reader.header(), instruction));
-      texts_.push_back(InstructionText(instruction));
+      texts_.push_back(InstructionText(program, pc));
+      controls.push_back(control ? ControlBitsText(instruction) : "");
+      bits = std::max(bits, controls.back().size());
       places = std::max(places, places_.back().size());
       texts = std::max(texts, texts_.back().size());
     }
     constexpr size_t kWidest = 44;  // longer ones stick out
     for (Pc pc = 0; pc < program.instruction_count(); ++pc) {
-      lines_.push_back(absl::StrFormat("%6d  %-*s  %-*s", pc * kPcBytes, static_cast<int>(std::min(places, kWidest)),
-                                       places_[pc], static_cast<int>(std::min(texts, kWidest)), texts_[pc]));
+      lines_.push_back(
+          absl::StrFormat("%6d  %-*s  ", pc * kPcBytes, static_cast<int>(std::min(places, kWidest)), places_[pc]));
+      if (control) absl::StrAppendFormat(&lines_.back(), "%-*s  ", static_cast<int>(bits), controls[pc]);
+      absl::StrAppendFormat(&lines_.back(), "%-*s", static_cast<int>(std::min(texts, kWidest)), texts_[pc]);
     }
   }
 
@@ -136,6 +152,21 @@ std::string OperandsText(std::span<const RecordedOperand> operands) {
   return text;
 }
 
+// Null if the trace does not tell; so are barriers that are none.
+Json ControlJson(const trace::v1::Instruction& instruction) {
+  const std::optional<trace::ControlBits> bits = trace::UnpackControl(instruction.control());
+  if (!bits.has_value()) return nullptr;
+  const auto barrier = [](uint8_t number) {
+    return number == trace::ControlBits::kNoBarrier ? Json(nullptr) : Json(number);
+  };
+  return {{"stall", bits->stall},
+          {"yield", bits->yield},
+          {"write_barrier", barrier(bits->write_barrier)},
+          {"read_barrier", barrier(bits->read_barrier)},
+          {"wait_mask", bits->wait_mask},
+          {"reuse", bits->reuse}};
+}
+
 Json OperandsJson(std::span<const RecordedOperand> operands) {
   Json list = Json::array();
   for (const RecordedOperand& operand : operands) {
@@ -149,13 +180,13 @@ Json OperandsJson(std::span<const RecordedOperand> operands) {
 // Prints threads of one launch.
 class ThreadPrinter {
  public:
-  ThreadPrinter(const TraceReader& reader, const trace::LaunchView& launch, const SelectedParts& parts, bool json,
+  ThreadPrinter(const TraceReader& reader, const trace::LaunchView& launch, const SelectedParts& parts, Form form,
                 Sink& sink)
       : launch_(launch),
-        listing_(reader, *launch.program),
+        listing_(reader, *launch.program, form.control),
         columns_(trace::ColumnsOf(*launch.program)),
         parts_(parts),
-        json_(json),
+        form_(form),
         sink_(sink) {}
 
   // Prints the selected threads of a chunk. False if nobody reads any more.
@@ -173,8 +204,8 @@ class ThreadPrinter {
       if (!parts_.blocks.Holds(block) || !parts_.threads.Holds(thread)) continue;
       any_ = true;
       Walk(path);
-      absl::StatusOr<bool> more =
-          json_ ? PrintJson(chunk, t, block, thread, path, first) : PrintText(chunk, t, block, thread, path, first);
+      absl::StatusOr<bool> more = form_.json ? PrintJson(chunk, t, block, thread, path, first)
+                                             : PrintText(chunk, t, block, thread, path, first);
       if (!more.ok() || !*more) return more;
     }
     return true;
@@ -281,6 +312,7 @@ class ThreadPrinter {
                       {"pc", pc * kPcBytes},
                       {"mnemonic", listing_.program().instruction(pc).mnemonic()},
                       {"source", listing_.place(pc)}};
+          if (form_.control) one["control"] = ControlJson(listing_.program().instruction(pc));
           const bool is_access = trace::Program::HasAddress(listing_.program().instruction(pc));
           if (is_access) one["address"] = recorded_.front().value;
           if (recorded_.size() > (is_access ? 1u : 0u)) one["operands"] = OperandsJson(recorded_);
@@ -306,7 +338,7 @@ class ThreadPrinter {
   const Listing listing_;
   const std::vector<trace::Column> columns_;  // by position in Program::accesses()
   const SelectedParts& parts_;
-  const bool json_;
+  const Form form_;
   Sink& sink_;
   std::vector<uint32_t> entered_;  // basic blocks of the path at hand, and the one behind its end
   std::vector<uint64_t> done_;     // instructions of each thread of the block that is cut, in its parts so far
@@ -317,15 +349,15 @@ class ThreadPrinter {
 };
 
 absl::Status DumpLaunch(const TraceReader& reader, const trace::LaunchView& launch, const SelectedParts& parts,
-                        bool json, Sink& sink, bool& open) {
+                        Form form, Sink& sink, bool& open) {
   if (!launch.launch.recorded()) {
-    if (!json) {
+    if (!form.json) {
       absl::StrAppend(&sink.text(), "launch ", launch.launch.id(), " ", trace::ShortKernelName(launch.program->name()),
                       ": not recorded\n");
     }
     return absl::OkStatus();
   }
-  ThreadPrinter printer(reader, launch, parts, json, sink);
+  ThreadPrinter printer(reader, launch, parts, form, sink);
   trace::DecodedChunk chunk;
   std::vector<trace::WrittenRead> reads;
   for (const trace::v1::ChunkReference& reference : launch.chunks) {
@@ -343,18 +375,22 @@ absl::Status DumpLaunch(const TraceReader& reader, const trace::LaunchView& laun
                    launch.chunks.back().last_block(), ", of ", launch.threads_per_block, " threads"));
 }
 
-absl::Status DumpPrograms(const TraceReader& reader, const SelectedParts& parts, bool json, Sink& sink) {
+absl::Status DumpPrograms(const TraceReader& reader, const SelectedParts& parts, Form form, Sink& sink) {
   std::vector<bool> selected(reader.programs().size(), false);
   for (size_t i = 0; i < parts.launches.size(); ++i) {
     if (parts.launches[i]) selected[reader.launches()[i].program->id()] = true;
   }
   for (const Program& program : reader.programs()) {
     if (!selected[program.id()]) continue;
-    if (json) {
-      absl::StrAppend(&sink.text(), JsonLine(Json{{"program", ToJson(program.proto())}}), "\n");
+    if (form.json) {
+      Json one = {{"program", ToJson(program.proto())}};
+      for (Pc pc = 0; form.control && pc < program.instruction_count(); ++pc) {
+        one["control"].push_back(ControlJson(program.instruction(pc)));
+      }
+      absl::StrAppend(&sink.text(), JsonLine(one), "\n");
       continue;
     }
-    const Listing listing(reader, program);
+    const Listing listing(reader, program, form.control);
     absl::StrAppend(&sink.text(), "program ", program.id(), " ", program.name(), ": ", program.instruction_count(),
                     " instructions, ", program.blocks().size(), " basic blocks, ", program.proto().register_count(),
                     " registers\n");
@@ -380,7 +416,7 @@ struct DumpArguments {
   std::string trace;
   TraceSelection selection;
   bool program = false;  // the programs instead of the threads
-  bool json = false;
+  Form form;
   std::string output;  // -o: empty or "-" = standard output
 };
 
@@ -400,11 +436,11 @@ int Dump(const DumpArguments& arguments) {
   absl::Status status;
   bool open = true;
   if (arguments.program) {
-    status = DumpPrograms(**reader, *parts, arguments.json, sink);
+    status = DumpPrograms(**reader, *parts, arguments.form, sink);
   } else {
     for (const trace::LaunchView& launch : (*reader)->launches()) {
       if (!parts->launches[launch.launch.id()]) continue;
-      status = DumpLaunch(**reader, launch, *parts, arguments.json, sink, open);
+      status = DumpLaunch(**reader, launch, *parts, arguments.form, sink, open);
       if (!status.ok() || !open) break;
     }
   }
@@ -425,7 +461,9 @@ class TraceDump final : public Command {
                     "Only these instructions of each thread, counted as it ran them")
         ->check(NotEmpty());
     command.add_flag("--program", arguments_.program, "The static programs instead: blocks, branches, instructions");
-    command.add_flag("--json", arguments_.json, "Print JSON, one line per thread or program");
+    command.add_flag("--control", arguments_.form.control,
+                     "Control bits of machine code besides: how the assembler schedules each instruction");
+    command.add_flag("--json", arguments_.form.json, "Print JSON, one line per thread or program");
     command.add_option("-o,--output", arguments_.output, "File to write to")->check(NotEmpty());
   }
 
