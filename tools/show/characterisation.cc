@@ -4,8 +4,12 @@
 #include <filesystem>
 #include <set>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "replay/analysis/limit_study.h"
 #include "traces/base/status_macros.h"
+#include "traces/format/program/code_level.h"
+#include "traces/format/program/machine_code.h"
 
 namespace heddle::tools {
 namespace {
@@ -28,7 +32,9 @@ void CountInstructions(const trace::TraceReader& reader, const std::vector<Launc
   to.memory = mix[OpClass::OP_LOAD] + mix[OpClass::OP_STORE] + mix[OpClass::OP_ATOMIC] + mix[OpClass::OP_TEXTURE];
   to.special = mix[OpClass::OP_SFU] + mix[OpClass::OP_FP_DIV] + mix[OpClass::OP_INT_DIV];
   to.control = mix[OpClass::OP_BRANCH] + mix[OpClass::OP_CALL] + mix[OpClass::OP_RETURN] + mix[OpClass::OP_EXIT];
+  to.control += mix[OpClass::OP_CONVERGENCE];
   to.barriers = mix[OpClass::OP_BARRIER];
+  to.machine.mix = mix.machine;
 }
 
 absl::Status StudyWidths(const trace::TraceReader& reader, const CharacterisationOptions& options,
@@ -58,6 +64,20 @@ absl::Status Time(const trace::TraceReader& reader, const machine::v1::Machine& 
   return absl::OkStatus();
 }
 
+// Whose code it is, and the most registers of a program.
+void AddMachineCode(const trace::Program& program, Characterisation& to) {
+  const std::string words = trace::CodeInWords(program.proto());
+  if (to.machine_code.empty()) {
+    to.machine_code = words;
+  } else if (!absl::StrContains(to.machine_code, words)) {
+    absl::StrAppend(&to.machine_code, "; ", words);
+  }
+  const auto registers = trace::RegistersByFile(program.proto());
+  for (size_t file = 0; file < registers.size(); ++file) {
+    to.machine.registers[file] = std::max(to.machine.registers[file], registers[file]);
+  }
+}
+
 std::optional<double> Efficiency(uint64_t thread_instructions, uint64_t issues, uint32_t warp_size) {
   if (issues == 0) return std::nullopt;
   return 100 * static_cast<double>(thread_instructions) / (static_cast<double>(issues) * warp_size);
@@ -85,6 +105,7 @@ absl::StatusOr<Characterisation> Characterise(const trace::TraceReader& reader,
   Characterisation one;
   one.trace = std::filesystem::path(reader.name()).stem().string();
   one.bytes = reader.file_bytes();
+  one.machine.name = one.trace;
   std::set<const trace::Program*> programs;
   for (const trace::LaunchView& view : reader.launches()) {
     if (!view.launch.recorded()) continue;
@@ -92,7 +113,9 @@ absl::StatusOr<Characterisation> Characterise(const trace::TraceReader& reader,
     one.blocks += view.totals.blocks();
     one.threads += view.totals.threads();
     one.thread_instructions += view.totals.thread_instructions();
-    if (programs.insert(view.program).second) one.static_instructions += view.program->instruction_count();
+    if (!programs.insert(view.program).second) continue;
+    one.static_instructions += view.program->instruction_count();
+    if (view.program->proto().level() == trace::v1::LEVEL_MACHINE) AddMachineCode(*view.program, one);
   }
   HEDDLE_RETURN_IF_ERROR(StudyWidths(reader, options, one));
   if (options.machine.has_value()) {

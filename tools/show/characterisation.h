@@ -10,12 +10,13 @@
 #include "absl/status/statusor.h"
 #include "proto/machine.pb.h"
 #include "tools/show/launch_study.h"
+#include "tools/show/machine_report.h"
 #include "traces/format/read/reader.h"
 
 namespace heddle::tools {
 
-// Of all recorded launches of one trace together. Instructions are PTX's; counts are of thread-instructions unless said
-// otherwise.
+// Of all recorded launches of one trace together. Instructions are those of the trace's level of code; counts are of
+// thread-instructions unless said otherwise.
 struct Characterisation {
   std::string trace;  // file name without folders and ending
   uint64_t launches = 0;
@@ -27,7 +28,7 @@ struct Characterisation {
   // Of these:
   uint64_t memory = 0;   // loads, stores, atomics, texture accesses
   uint64_t special = 0;  // special functions and divisions
-  uint64_t control = 0;  // branches, calls, returns, exits
+  uint64_t control = 0;  // branches, calls, returns, exits, convergence barriers of machine code
   uint64_t barriers = 0;
 
   // Warps of consecutive threads in an ideal memory, without a machine.
@@ -38,6 +39,10 @@ struct Characterisation {
         0;  // that any regrouping within blocks needs, threads in their home lanes (HARP, section 3.2)
   };
   std::vector<Width> widths;
+
+  // If a program is machine code: whose code that is, its registers and what it executes.
+  std::string machine_code;
+  MachineRow machine;
 
   std::optional<CharacterisationTiming> timing;
 
@@ -64,7 +69,8 @@ absl::StatusOr<Characterisation> Characterise(const trace::TraceReader& reader, 
 //   VTW, Table 1: "unequal warps" if in more than half of the blocks the warps' instructions differ by a tenth.
 std::string Classes(const Characterisation& one);
 
-// A table in Markdown, and comma-separated values with a title line: one row per trace.
+// A table in Markdown, and comma-separated values with a title line: one row per trace. Traces of machine code have one
+// more table behind the first one, which the values do not have.
 std::string CharacterisationMarkdown(const std::vector<Characterisation>& all);
 // The table of CharacterisationMarkdown for a terminal of `width` columns, as several tables.
 std::string CharacterisationText(const std::vector<Characterisation>& all, size_t width);

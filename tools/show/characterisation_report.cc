@@ -51,6 +51,21 @@ std::vector<std::string> Cells(const Characterisation& one, std::string (*number
   return cells;
 }
 
+// What is told of machine code besides: whose it is, and a table. Nothing if no trace has any.
+std::string MachineCodeText(const std::vector<Characterisation>& all, std::optional<size_t> width) {
+  std::vector<MachineRow> rows;
+  std::string codes;
+  for (const Characterisation& one : all) {
+    if (one.machine_code.empty()) continue;
+    rows.push_back(one.machine);
+    absl::StrAppend(&codes, width.has_value() ? "" : "* ", one.trace, ": ", one.machine_code, "\n");
+  }
+  if (rows.empty()) return "";
+  const Table table = MachineTable("kernel", rows);
+  return absl::StrCat("\nMachine code (", kMachineColumns, ")\n\n", PrintableText(codes), "\n",
+                      width.has_value() ? table.TextWithin(*width) : table.Markdown());
+}
+
 std::string Plain(uint64_t number) { return absl::StrCat(number); }
 
 }  // namespace
@@ -84,7 +99,7 @@ std::string CharacterisationMarkdown(const std::vector<Characterisation>& all) {
     cells[0] = absl::StrCat("`", absl::StrReplaceAll(Printable(cells[0]), {{"|", "\\|"}, {"`", "'"}}), "`");
     absl::StrAppend(&text, "| ", absl::StrJoin(cells, " | "), " |\n");
   }
-  return text;
+  return absl::StrCat(text, MachineCodeText(all, std::nullopt));
 }
 
 std::string CharacterisationText(const std::vector<Characterisation>& all, size_t width) {
@@ -95,7 +110,7 @@ std::string CharacterisationText(const std::vector<Characterisation>& all, size_
   }
   Table table(columns);
   for (const Characterisation& one : all) table.AddRow(Cells(one, WithThousands));
-  return table.TextWithin(width);
+  return absl::StrCat(table.TextWithin(width), MachineCodeText(all, width));
 }
 
 std::string CharacterisationCsv(const std::vector<Characterisation>& all) {

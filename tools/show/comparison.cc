@@ -9,9 +9,11 @@
 #include "absl/strings/str_join.h"
 #include "replay/analysis/limit_study.h"
 #include "tools/show/launch_study.h"
+#include "tools/show/machine_report.h"
 #include "traces/base/status_macros.h"
 #include "traces/format/program/code_level.h"
 #include "traces/format/program/kernel_name.h"
+#include "traces/format/program/machine_code.h"
 
 namespace heddle::tools {
 namespace {
@@ -239,6 +241,17 @@ void AddStatic(NumberList& list) {
   list.Count("registers", "registers per thread", [](const KernelStudy& one) {
     return Most(one, [](const trace::Program& program) -> uint64_t { return program.proto().register_count(); });
   });
+  for (uint32_t file = 0; file < trace::kRegisterFiles; ++file) {
+    const auto most = [file](const KernelStudy& one) {
+      uint64_t registers = 0;
+      for (const LaunchView* launch : one.launches) {
+        registers = std::max<uint64_t>(registers, trace::RegistersByFile(launch->program->proto())[file]);
+      }
+      return registers;
+    };
+    list.CountIfAny(absl::StrCat("registers.", RegisterFileKey(file)),
+                    absl::StrCat("  of the file ", RegisterFileTitle(file)), most);
+  }
   list.Count("static_shared_bytes", "static shared memory [bytes]", [](const KernelStudy& one) {
     return Most(one, [](const trace::Program& program) -> uint64_t { return program.proto().static_shared_bytes(); });
   });
@@ -260,6 +273,17 @@ void AddInstructions(NumberList& list) {
     list.CountIfAny(absl::StrCat("accesses.", name.key), name.title,
                     [&](const KernelStudy& one) { return one.mix.by_space[name.space]; });
   }
+  for (int role = trace::v1::Convergence::SET; role < trace::v1::Convergence::Role_ARRAYSIZE; ++role) {
+    const char* const key = ConvergenceKey(static_cast<trace::v1::Convergence::Role>(role));
+    list.CountIfAny(absl::StrCat("convergence.", key), absl::StrCat("convergence barriers: ", key),
+                    [&](const KernelStudy& one) { return one.mix.machine.by_role[static_cast<size_t>(role)]; });
+  }
+  list.CountIfAny("uniform", "instructions that write uniform registers",
+                  [](const KernelStudy& one) { return one.mix.machine.uniform; });
+  list.CountIfAny("stall_cycles", "stall cycles by control bits",
+                  [](const KernelStudy& one) { return one.mix.machine.stall_cycles; });
+  list.CountIfAny("control_waits", "instructions that wait by control bits",
+                  [](const KernelStudy& one) { return one.mix.machine.waits; });
   list.CountIfAny("guards", "guards that decide", [](const KernelStudy& one) { return one.mix.guards; });
   list.Count("issues", "issues of warps of 32, ideal memory", [](const KernelStudy& one) { return one.issues; });
   list.Number("simd_efficiency", "SIMD efficiency [%]", 1, true,

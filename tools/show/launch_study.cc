@@ -18,6 +18,7 @@ void InstructionMix::Add(const trace::Program& program, const replay::BlockLimit
     if (instruction.space() != trace::v1::SPACE_NONE) by_space[instruction.space()] += runs;
   }
   if (program.DecidesGuard(block)) guards += runs;
+  machine.Add(program, block, runs);
 }
 
 void CharacterisationTiming::Add(const result::v1::LaunchResult& launch, const trace::LaunchView& view,

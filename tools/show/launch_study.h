@@ -11,6 +11,7 @@
 #include "proto/result.pb.h"
 #include "proto/trace.pb.h"
 #include "replay/analysis/limit_study.h"
+#include "tools/show/machine_mix.h"
 #include "traces/format/read/reader.h"
 
 namespace heddle::tools {
@@ -20,6 +21,7 @@ struct InstructionMix {
   std::array<uint64_t, trace::v1::OpClass_ARRAYSIZE> by_class = {};
   std::array<uint64_t, trace::v1::MemorySpace_ARRAYSIZE> by_space = {};  // of those that access memory
   uint64_t guards = 0;  // decisions of threads that are no branches (trace::Program::DecidesGuard)
+  MachineMix machine;   // of programs of machine code
 
   uint64_t operator[](trace::v1::OpClass op) const { return by_class[op]; }
   // Adds what the threads of a launch did in one basic block.

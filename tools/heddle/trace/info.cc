@@ -16,6 +16,7 @@
 #include "tools/console/terminal.h"
 #include "tools/inputs/trace_file.h"
 #include "tools/show/instruction_text.h"
+#include "tools/show/machine_report.h"
 #include "tools/show/trace_certificates.h"
 #include "tools/show/trace_findings.h"
 #include "tools/show/waits_report.h"
@@ -336,6 +337,13 @@ std::string Collectives(const TraceReader& reader, const TraceInfo& info) {
   return absl::StrCat("\nCollective and asynchronous instructions\n", table.Text(2));
 }
 
+// Kernels that are machine code: their registers and what they execute. Nothing if there are none.
+std::string MachineCode(const TraceReader& reader, const TraceInfo& info) {
+  const std::vector<MachineRow> rows = MachineRows(reader, info);
+  return rows.empty() ? ""
+                      : absl::StrCat("\nMachine code (", kMachineColumns, ")\n", MachineTable("kernel", rows).Text(2));
+}
+
 // Everything but JSON. Few launches are listed; of many, kernels are summed up unless each launch is asked for.
 std::string InfoText(const std::string& path, const TraceReader& reader, const TraceInfo& info,
                      const std::vector<WriterPair>& writers, bool all_launches) {
@@ -350,8 +358,8 @@ std::string InfoText(const std::string& path, const TraceReader& reader, const T
     absl::StrAppend(&text, "\n", WithThousands(info.launches.size()),
                     " launches, summed up by kernel here and below; --per-launch lists them\n");
   }
-  absl::StrAppend(&text, Divergence(info, kernels, per_launch), Collectives(reader, info), Sizes(reader, info),
-                  WaitsReport(reader, per_launch), WritersText(writers, per_launch),
+  absl::StrAppend(&text, Divergence(info, kernels, per_launch), Collectives(reader, info), MachineCode(reader, info),
+                  Sizes(reader, info), WaitsReport(reader, per_launch), WritersText(writers, per_launch),
                   CertificateText(reader, info, per_launch), FindingsText(reader, per_launch));
   return text;
 }
@@ -418,6 +426,7 @@ Json LaunchJson(const TraceReader& reader, size_t index, const LaunchInfo& launc
     json["collectives"].push_back(
         {{"instruction", pc}, {"mnemonic", view.program->instruction(pc).mnemonic()}, {"run_by_threads", times}});
   }
+  if (!launch.block_runs.empty()) json["machine_code"] = MachineJson(MachineRowOf(*view.program, launch));
   if (view.launch.has_cluster()) json["cluster"] = ToJson(view.launch.cluster());
   if (view.launch.has_parent()) json["parent"] = ToJson(view.launch.parent());
   if (view.launch.graph() != 0) json["graph"] = view.launch.graph();

@@ -11,6 +11,7 @@
 #include "traces/base/status_macros.h"
 #include "traces/format/chunk/walk.h"
 #include "traces/format/program/operands.h"
+#include "traces/format/read/block_runs.h"
 
 namespace heddle::trace {
 namespace {
@@ -182,20 +183,14 @@ class DivergenceMeter {
   uint64_t warp_instructions_ = 0;
 };
 
-// Counts how often each memory instruction and each of the `collective` ones ran.
+// Counts how often each memory instruction and each of the `collective` ones ran; and each basic block, if `block_runs`
+// has a number for it.
 void AddAccesses(const Program& program, const DecodedChunk& chunk, std::span<const Pc> collective,
-                 std::map<Pc, ColumnInfo>& columns, std::map<Pc, uint64_t>& collectives) {
-  std::vector<uint64_t> uses(chunk.paths.size(), 0);
-  for (uint32_t path : chunk.path_of_thread) ++uses[path];
+                 std::map<Pc, ColumnInfo>& columns, std::map<Pc, uint64_t>& collectives,
+                 std::vector<uint64_t>& block_runs) {
   std::vector<uint64_t> visits(program.blocks().size(), 0);
-  for (size_t p = 0; p < chunk.paths.size(); ++p) {
-    const PathView& path = chunk.paths[p];
-    WalkState state{path.start_block, {path.call_stack.begin(), path.call_stack.end()}, path.extent == Extent::kEnded};
-    PackedDecisions decisions(path);
-    uint64_t instructions = 0;
-    (void)Walk(program, path.extent, decisions, state, ~uint64_t{0}, instructions,
-               [&](uint32_t b, const Block&) { visits[b] += uses[p]; });
-  }
+  AddBlockRuns(program, chunk, visits);
+  for (size_t b = 0; b < block_runs.size(); ++b) block_runs[b] += visits[b];
   for (const Block& block : program.blocks()) {
     const uint64_t times = visits[static_cast<size_t>(&block - program.blocks().data())];
     if (times == 0) continue;
@@ -269,13 +264,14 @@ absl::StatusOr<TraceInfo> DescribeTrace(const TraceReader& reader) {
     for (Pc pc = 0; pc < view.program->instruction_count(); ++pc) {
       if (IsCollective(view.program->instruction(pc))) collective.push_back(pc);
     }
+    if (view.program->proto().level() == v1::LEVEL_MACHINE) launch.block_runs.resize(view.program->blocks().size());
     std::map<Pc, ColumnInfo> columns;
     v1::BlockChunk chunk;
     DecodedChunk decoded;
     for (const v1::ChunkReference& reference : view.chunks) {
       HEDDLE_RETURN_IF_ERROR(reader.ReadChunk(reference, decoded));
       meter.Add(decoded);
-      AddAccesses(*view.program, decoded, collective, columns, launch.collectives);
+      AddAccesses(*view.program, decoded, collective, columns, launch.collectives, launch.block_runs);
       HEDDLE_RETURN_IF_ERROR(reader.ReadChunk(reference, chunk));
       launch.frame_bytes += reader.record_bytes(reference.frame());
       AddBytes(chunk, reader.record_bytes(reference.frame()), compressor, launch, columns);

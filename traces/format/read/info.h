@@ -61,7 +61,8 @@ struct LaunchInfo {
   ByteCount other;                  // block numbers, totals, extra columns
   std::vector<ColumnInfo> columns;  // ascending by instruction
   std::map<Pc, uint64_t>
-      collectives;  // how often threads ran each collective or asynchronous instruction (IsCollective)
+      collectives;                   // how often threads ran each collective or asynchronous instruction (IsCollective)
+  std::vector<uint64_t> block_runs;  // how often threads ran each basic block; empty unless it is machine code
   std::optional<v1::Certificate> certificate;
   DivergenceSummary divergence;
 };
