@@ -7,8 +7,10 @@
 #include "traces/base/status_macros.h"
 #include "traces/format/chunk/walk.h"
 #include "traces/format/edit/block_slices.h"
+#include "traces/format/edit/compare_levels.h"
 #include "traces/format/limits.h"
 #include "traces/format/program/code_level.h"
+#include "traces/format/program/control_bits.h"
 #include "traces/format/program/operands.h"
 
 namespace heddle::trace {
@@ -237,9 +239,6 @@ std::string Number(absl::string_view what, const TraceReader& a, const TraceRead
 std::string CompareHeaders(const TraceReader& a, const TraceReader& b) {
   const v1::FileHeader& one = a.header();
   const v1::FileHeader& other = b.header();
-  if (one.abstraction_level() != other.abstraction_level()) {
-    return Number("the abstraction level", a, b, one.abstraction_level(), other.abstraction_level());
-  }
   if (one.warp_width() != other.warp_width()) {
     return Number("the warp width", a, b, absl::StrCat(one.warp_width()), absl::StrCat(other.warp_width()));
   }
@@ -285,8 +284,11 @@ std::string ComparePrograms(const TraceReader& a, const Program& in_a, const Tra
     if (places[0] == places[1] && left->SerializeAsString() == right->SerializeAsString()) continue;
     if (!code.empty()) return code;  // which explains it
     pc = static_cast<Pc>(i);
-    const auto text = [](const v1::Instruction& instruction) {
-      return absl::StrCat((instruction.flags() & v1::FLAG_GUARDED) != 0 ? "@" : "", instruction.mnemonic());
+    const bool scheduled = left->control() != right->control();
+    const auto text = [scheduled](const v1::Instruction& instruction) {
+      const std::optional<ControlBits> bits = UnpackControl(instruction.control());
+      return absl::StrCat((instruction.flags() & v1::FLAG_GUARDED) != 0 ? "@" : "", instruction.mnemonic(),
+                          scheduled && bits.has_value() ? absl::StrCat(" with control bits ", ControlText(*bits)) : "");
     };
     return Number("the instruction", a, b, absl::StrCat(text(*left), " of ", places[0]),
                   absl::StrCat(text(*right), " of ", places[1]));
@@ -343,7 +345,9 @@ std::string TraceDifference::Place() const {
 absl::StatusOr<std::optional<TraceDifference>> CompareTraces(const TraceReader& a, const TraceReader& b,
                                                              const ProgressCallback& progress) {
   TraceDifference difference;
-  difference.what = CompareHeaders(a, b);
+  difference.what = DescribeOtherLevel(a, b);
+  difference.levels_differ = !difference.what.empty();
+  if (difference.what.empty()) difference.what = CompareHeaders(a, b);
   if (!difference.what.empty()) return difference;
   uint64_t done = 0;
   for (uint32_t launch = 0; launch < a.launches().size(); ++launch) {

@@ -21,17 +21,18 @@ struct TraceDifference {
   std::optional<uint32_t> thread;
   std::optional<uint64_t> instruction;  // dynamic: how many the thread ran before
   std::optional<Pc> pc;                 // index of the instruction in its program
+  bool levels_differ = false;           // of the code: threads were not compared (compare_levels.h)
   std::string what;                     // such as "address 0x10 in a.htrace, 0x14 in b.htrace"
 
   // "launch 0, block 3, thread 5, instruction 17 (pc 136)", or "the whole trace".
   std::string Place() const;
 };
 
-// Compares what was recorded: abstraction level, warp width, address windows; launches with their geometry, programs
-// and source places; decisions and addresses of every thread. Chunks, cuts, models, compression, producer, provenance,
-// transfers, certificates and annotations play no part. nullopt = the same. Memory: that of two decoded chunks; of
-// blocks that are cut in time in different places, also what the one trace is ahead of the other, at most 2^28
-// decisions and addresses (ResourceExhausted above).
+// Compares what was recorded: level of the code (traces of different levels have no threads to compare), warp width,
+// address windows; launches with their geometry, programs and source places; decisions and addresses of every thread.
+// Chunks, cuts, models, compression, producer, provenance, transfers, certificates and annotations play no part.
+// nullopt = the same. Memory: that of two decoded chunks; of blocks that are cut in time in different places, also what
+// the one trace is ahead of the other, at most 2^28 decisions and addresses (ResourceExhausted above).
 absl::StatusOr<std::optional<TraceDifference>> CompareTraces(const TraceReader& a, const TraceReader& b,
                                                              const ProgressCallback& progress = {});
 
