@@ -1,9 +1,6 @@
 #include "tracegen/machine/toolchain/toolchain.h"
 
 #include <cstdlib>
-#include <fstream>
-#include <optional>
-#include <sstream>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -11,47 +8,15 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Program.h"
+#include "llvm/Support/Path.h"
 #include "tracegen/scratch/temporary_directory.h"
 #include "traces/base/printable.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::tracegen::machine {
 namespace {
-
-constexpr uint64_t kMostOutputBytes = uint64_t{1} << 31;
-
-absl::StatusOr<std::string> ReadAll(const std::string& path) {
-  uint64_t bytes = 0;
-  if (llvm::sys::fs::file_size(path, bytes)) return absl::InternalError("it wrote no output");
-  if (bytes > kMostOutputBytes) return absl::ResourceExhaustedError("its output has more than 2 GiB");
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-absl::Status WriteAll(const std::string& path, std::string_view contents) {
-  std::ofstream out(path, std::ios::binary);
-  out << contents;
-  out.close();
-  if (!out) return absl::ResourceExhaustedError(absl::StrCat("cannot write ", path, ": is the disk full?"));
-  return absl::OkStatus();
-}
-
-// On the PATH, or where the toolkit's installer puts it.
-std::optional<std::string> FindProgram(const char* name) {
-  if (llvm::ErrorOr<std::string> found = llvm::sys::findProgramByName(name)) return *found;
-  std::vector<std::string> folders;
-  if (const char* path = std::getenv("CUDA_PATH")) folders.push_back(absl::StrCat(path, "/bin"));
-  folders.push_back("/usr/local/cuda/bin");
-  for (const std::string& folder : folders) {
-    const llvm::StringRef places[] = {folder};
-    if (llvm::ErrorOr<std::string> found = llvm::sys::findProgramByName(name, places)) return *found;
-  }
-  return std::nullopt;
-}
 
 // The first line that tells of an error, without the tool's own mark; the first line of all if none does.
 std::string FirstMessage(const std::string& messages) {
@@ -70,33 +35,10 @@ std::string FirstMessage(const std::string& messages) {
   return "it gave no message";
 }
 
-struct Run {
-  std::string name;  // of the program, for messages
-  const std::string& program;
-  std::vector<std::string> arguments;
-  std::string output;    // standard output goes to this file; empty: to nowhere
-  std::string messages;  // and standard error to this one
-};
-
-absl::Status Execute(const Run& run, const ToolchainLimits& limits) {
-  std::vector<llvm::StringRef> command = {run.program};
-  command.insert(command.end(), run.arguments.begin(), run.arguments.end());
-  std::string failure;
-  bool not_run = false;
-  const std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(), llvm::StringRef(run.output),
-                                                      llvm::StringRef(run.messages)};
-  const int status = llvm::sys::ExecuteAndWait(run.program, command, std::nullopt, redirects, limits.seconds,
-                                               limits.memory_megabytes, &failure, &not_run);
+absl::Status Execute(const ProgramRun& run, const ToolchainLimits& limits) {
+  HEDDLE_ASSIGN_OR_RETURN(const int status, RunProgram(run, limits));
   if (status == 0) return absl::OkStatus();
-  if (not_run || status == -1) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("cannot run ", run.program, ": ", CutText(Printable(failure), 200)));
-  }
-  if (status == -2) {
-    return absl::DeadlineExceededError(absl::StrCat(run.name, " crashed, or did not end within ", limits.seconds,
-                                                    " seconds; try a smaller module, or another version of it"));
-  }
-  const absl::StatusOr<std::string> messages = ReadAll(run.messages);
+  const absl::StatusOr<std::string> messages = ReadOutput(run.messages);
   const std::string message = messages.ok() ? FirstMessage(*messages) : std::string("it gave no message");
   if (absl::StrContains(message, "Unresolved extern function")) {
     return absl::FailedPreconditionError(
@@ -110,19 +52,19 @@ absl::Status Execute(const Run& run, const ToolchainLimits& limits) {
 }  // namespace
 
 absl::StatusOr<Toolchain> Toolchain::Find(const ToolchainLimits& limits) {
-  const std::optional<std::string> ptxas = FindProgram("ptxas");
-  if (!ptxas) {
+  const std::vector<std::string> ptxas = ProgramsNamed("ptxas");
+  if (ptxas.empty()) {
     return absl::FailedPreconditionError(
         "ptxas was not found, which the machine level needs: install a CUDA toolkit and put its bin folder on the "
         "PATH");
   }
-  const std::optional<std::string> nvdisasm = FindProgram("nvdisasm");
-  if (!nvdisasm) {
+  const std::vector<std::string> nvdisasm = ProgramsNamed("nvdisasm");
+  if (nvdisasm.empty()) {
     return absl::FailedPreconditionError(
-        "nvdisasm was not found, which the machine level needs: install it (pip install nvidia-cuda-nvdisasm) and put "
-        "its folder on the PATH");
+        "nvdisasm was not found, which the machine level needs: install it (tools/install-nvdisasm, or pip install "
+        "nvidia-cuda-nvdisasm) and put its folder on the PATH");
   }
-  return Toolchain(*ptxas, *nvdisasm, limits);
+  return Toolchain(ptxas.front(), nvdisasm.front(), limits);
 }
 
 Toolchain::Toolchain(std::string ptxas, std::string nvdisasm, const ToolchainLimits& limits)
@@ -131,7 +73,7 @@ Toolchain::Toolchain(std::string ptxas, std::string nvdisasm, const ToolchainLim
 absl::StatusOr<std::string> Toolchain::Assemble(std::string_view ptx, Architecture architecture) const {
   const TemporaryDirectory folder;
   if (!folder.ok()) return absl::ResourceExhaustedError("cannot make a folder for temporary files");
-  HEDDLE_RETURN_IF_ERROR(WriteAll(folder.File("in.ptx"), ptx));
+  HEDDLE_RETURN_IF_ERROR(WriteInput(folder.File("in.ptx"), ptx));
   const std::string cubin = folder.File("out.cubin");
   HEDDLE_RETURN_IF_ERROR(Execute({.name = "ptxas",
                                   .program = ptxas_,
@@ -140,7 +82,7 @@ absl::StatusOr<std::string> Toolchain::Assemble(std::string_view ptx, Architectu
                                   .output = {},
                                   .messages = folder.File("messages")},
                                  limits_));
-  absl::StatusOr<std::string> bytes = ReadAll(cubin);
+  absl::StatusOr<std::string> bytes = ReadOutput(cubin);
   if (!bytes.ok()) return absl::InternalError(absl::StrCat("ptxas: ", bytes.status().message()));
   return bytes;
 }
@@ -151,7 +93,7 @@ absl::StatusOr<std::string> RunDisassembler(const std::string& program, const ch
                                             const ToolchainLimits& limits) {
   const TemporaryDirectory folder;
   if (!folder.ok()) return absl::ResourceExhaustedError("cannot make a folder for temporary files");
-  HEDDLE_RETURN_IF_ERROR(WriteAll(folder.File("in.cubin"), cubin));
+  HEDDLE_RETURN_IF_ERROR(WriteInput(folder.File("in.cubin"), cubin));
   const std::string output = folder.File("out");
   HEDDLE_RETURN_IF_ERROR(Execute({.name = "nvdisasm",
                                   .program = program,
@@ -159,7 +101,7 @@ absl::StatusOr<std::string> RunDisassembler(const std::string& program, const ch
                                   .output = output,
                                   .messages = folder.File("messages")},
                                  limits));
-  absl::StatusOr<std::string> text = ReadAll(output);
+  absl::StatusOr<std::string> text = ReadOutput(output);
   if (!text.ok()) return absl::InternalError(absl::StrCat("nvdisasm: ", text.status().message()));
   return text;
 }
@@ -172,6 +114,28 @@ absl::StatusOr<std::string> Toolchain::Disassemble(std::string_view cubin) const
 
 absl::StatusOr<std::string> Toolchain::List(std::string_view cubin) const {
   return RunDisassembler(nvdisasm_, "-c", cubin, limits_);
+}
+
+absl::StatusOr<std::string> Toolchain::FindLibdevice() const {
+  constexpr char kPlace[] = "nvvm/libdevice/libdevice.10.bc";
+  std::vector<std::string> folders;
+  // The program may be a link to the toolkit's.
+  llvm::SmallString<256> real;
+  if (!llvm::sys::fs::real_path(ptxas_, real)) {
+    folders.push_back(llvm::sys::path::parent_path(llvm::sys::path::parent_path(real)).str());
+  }
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* folder = std::getenv(variable)) folders.push_back(folder);
+  }
+  folders.push_back("/usr/local/cuda");
+  for (const std::string& folder : folders) {
+    const std::string path = absl::StrCat(folder, "/", kPlace);
+    if (llvm::sys::fs::is_regular_file(path)) return path;
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("the toolkit of ", ptxas_, " has no ", kPlace,
+                   ", which has the code of mathematical functions: install the toolkit's part with nvvm, or set "
+                   "CUDA_PATH to a toolkit that has it"));
 }
 
 }  // namespace heddle::tracegen::machine

@@ -7,18 +7,14 @@
 
 #include "absl/status/statusor.h"
 #include "tracegen/machine/encoding/architecture.h"
+#include "tracegen/machine/toolchain/run_program.h"
 
 namespace heddle::tracegen::machine {
 
-struct ToolchainLimits {
-  unsigned seconds = 600;         // of one run; then the program is stopped
-  unsigned memory_megabytes = 0;  // of one run; 0 = no limit
-};
-
 class Toolchain {
  public:
-  // Finds `ptxas` and `nvdisasm` on the PATH, or in the bin folder of CUDA_PATH or /usr/local/cuda. Errors: the one
-  // that is missing, with what brings it.
+  // Finds `ptxas` and `nvdisasm` on the PATH, or in the bin folder of CUDA_HOME, CUDA_PATH or /usr/local/cuda. Errors:
+  // the one that is missing, with what brings it.
   static absl::StatusOr<Toolchain> Find(const ToolchainLimits& limits = {});
   // These programs, wherever they are.
   Toolchain(std::string ptxas, std::string nvdisasm, const ToolchainLimits& limits = {});
@@ -30,6 +26,10 @@ class Toolchain {
   absl::StatusOr<std::string> Disassemble(std::string_view cubin) const;
   // A cubin to the disassembler's listing.
   absl::StatusOr<std::string> List(std::string_view cubin) const;
+
+  // Bitcode of the device's mathematical functions in the toolkit that the assembler belongs to. Errors: it has none,
+  // with what brings it.
+  absl::StatusOr<std::string> FindLibdevice() const;
 
   const std::string& ptxas() const { return ptxas_; }
   const std::string& nvdisasm() const { return nvdisasm_; }

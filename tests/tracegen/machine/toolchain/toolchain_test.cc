@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/tracegen/machine/cubin/made_cubin.h"
 #include "tracegen/machine/machine_module.h"
+#include "tracegen/machine/toolchain/nvcc.h"
 
 namespace heddle::tracegen::machine {
 namespace {
@@ -111,6 +112,62 @@ TEST_F(ToolchainTest, FindNamesWhatIsMissing) {
   ::setenv("PATH", path.c_str(), 1);
   ASSERT_TRUE(both.ok()) << both.status();
   EXPECT_EQ(both->ptxas(), (folder_ / "ptxas").string());
+}
+
+TEST_F(ToolchainTest, TheLibraryOfMathematicalFunctionsIsTheToolkits) {
+  const fs::path library = folder_ / "nvvm" / "libdevice" / "libdevice.10.bc";
+  fs::create_directories(library.parent_path());
+  fs::create_directories(folder_ / "bin");
+  std::ofstream(library) << "code";
+  const std::string ptxas = Program("bin/ptxas", kCopies);
+  EXPECT_EQ(*Toolchain(ptxas, "").FindLibdevice(), library.string());
+  fs::create_symlink(ptxas, folder_ / "link");
+  EXPECT_EQ(*Toolchain((folder_ / "link").string(), "").FindLibdevice(), library.string());
+  fs::remove(library);
+  ::setenv("CUDA_PATH", folder_.c_str(), 1);
+  if (!fs::exists("/usr/local/cuda/nvvm")) {
+    EXPECT_THAT(Message(Toolchain(ptxas, "").FindLibdevice().status()), HasSubstr("set CUDA_PATH"));
+  }
+  ::unsetenv("CUDA_PATH");
+}
+
+// What nvcc says of its version.
+constexpr char kVendors[] = "if [ \"$1\" = --version ]; then echo 'Cuda compilation tools, release 13.0'; exit; fi\n";
+
+TEST_F(ToolchainTest, NvccIsAskedForPtx) {
+  const auto nvcc = Nvcc::Find(Program("some", absl::StrCat(kVendors, "echo \"$@\" > \"${8}\"")));
+  ASSERT_TRUE(nvcc.ok()) << nvcc.status();
+  const auto ptx =
+      nvcc->Compile("k.cu", {.architecture = Architecture::kSm86, .defines = {"A=1"}, .include_dirs = {"inc"}});
+  ASSERT_TRUE(ptx.ok()) << ptx.status();
+  EXPECT_THAT(*ptx, HasSubstr("-arch=sm_86 -std=c++17 -ptx -lineinfo"));
+  EXPECT_THAT(*ptx, HasSubstr("-DA=1 -Iinc k.cu"));
+}
+
+TEST_F(ToolchainTest, ErrorsOfNvccHaveTheirPlace) {
+  const std::string script =
+      absl::StrCat(kVendors, "echo 'In file included' >&2; echo 'k.cu(3): error: no \"x\"' >&2; exit 2");
+  EXPECT_EQ(Message(Nvcc::Find(Program("some", script))->Compile("k.cu", {}).status()),
+            "nvcc (exit status 2): k.cu:3: no \"x\"");
+  const auto slow = Nvcc::Find(Program("slow", absl::StrCat(kVendors, "exec sleep 60")), {.seconds = 1});
+  EXPECT_THAT(Message(slow->Compile("k.cu", {}).status()), HasSubstr("did not end within 1 seconds"));
+}
+
+TEST_F(ToolchainTest, HeddlesStandInIsNoNvcc) {
+  const std::string path = std::getenv("PATH");
+  fs::create_directories(folder_ / "stand_in");
+  fs::create_directories(folder_ / "toolkit" / "bin");
+  Program("stand_in/nvcc", "echo 'Cuda compilation tools, release 12.4, Heddle 1'");
+  Program("toolkit/bin/nvcc", kVendors);
+  ::setenv("PATH", absl::StrCat((folder_ / "stand_in").string(), ":", path).c_str(), 1);
+  ::setenv("CUDA_HOME", (folder_ / "toolkit").c_str(), 1);
+  const auto found = Nvcc::Find("nvcc");
+  ::unsetenv("CUDA_HOME");
+  ::setenv("PATH", path.c_str(), 1);
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_THAT(found->program(), testing::Not(HasSubstr("stand_in")));
+  EXPECT_EQ(Nvcc::Find((folder_ / "toolkit").string())->program(), (folder_ / "toolkit" / "bin" / "nvcc").string());
+  EXPECT_THAT(Message(Nvcc::Find((folder_ / "stand_in" / "nvcc").string()).status()), HasSubstr("no nvcc"));
 }
 
 TEST_F(ToolchainTest, ModulesAreRefusedWhereTheirPartsAre) {
