@@ -18,6 +18,14 @@ namespace heddle::tracegen {
 
 inline constexpr int kNoNode = -1;
 
+// What only machine code says of an instruction.
+struct MachineDetail {
+  uint32_t control = 0;  // as in the trace
+  trace::v1::Convergence::Role convergence = trace::v1::Convergence::ROLE_UNSPECIFIED;
+  uint32_t convergence_barrier = 0;
+  int meeting = kNoNode;  // SET: where the threads meet
+};
+
 struct FlowInstruction {
   std::string mnemonic;
   Opcode opcode;
@@ -34,6 +42,7 @@ struct FlowInstruction {
   uint32_t id = 0;  // number of its IR instruction, 0 = none
   // What DescribeCollective says of it; null for most.
   std::shared_ptr<const trace::v1::Instruction> collective = nullptr;
+  std::shared_ptr<MachineDetail> machine = nullptr;  // null for PTX
 };
 
 enum class FlowEnd { kFallThrough, kConditional, kWide, kCall, kReturn, kExit };

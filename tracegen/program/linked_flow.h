@@ -12,11 +12,19 @@
 
 namespace heddle::tracegen {
 
+// A register of the architecture.
+struct MachineRegister {
+  trace::v1::RegisterFile file = trace::v1::FILE_GENERAL;
+  uint8_t number = 0;
+};
+
 struct LinkedFlow {
   FlowFunction flow;
   FunctionLinks links;
   // Registers per thread of a kernel with all that it calls, as its assembler counted them; 0 = to be estimated.
   uint32_t registers = 0;
+  // Of machine code: what each name of a register in the flow stands for.
+  std::map<std::string, MachineRegister> machine_registers = {};
 };
 
 struct LinkedFlows {

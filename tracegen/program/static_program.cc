@@ -267,6 +267,36 @@ class ProgramBuilder {
     std::string& widths = *out->mutable_register_bits();
     widths.resize(registers.size());
     for (const auto& [name, at] : registers) widths[at - 1] = static_cast<char>(RegisterBits(name));
+    if (module_.flows->level == v1::LEVEL_MACHINE) TellMachineRegisters(function, registers, out);
+  }
+
+  void TellMachineRegisters(const ProgramFunction& function, const std::map<std::string, uint32_t>& numbers,
+                            v1::Function* out) const {
+    const std::map<std::string, MachineRegister>& registers =
+        module_.flows->functions.at(function.ir->getName().str()).machine_registers;
+    std::string& files = *out->mutable_register_file();
+    std::string& places = *out->mutable_register_number();
+    files.resize(numbers.size());
+    places.resize(numbers.size());
+    for (const auto& [name, at] : numbers) {
+      const MachineRegister& reg = registers.at(name);
+      files[at - 1] = static_cast<char>(reg.file);
+      places[at - 1] = static_cast<char>(reg.number);
+    }
+  }
+
+  void EmitMachineDetail(const ProgramFunction& function, const MachineDetail& detail, v1::Instruction* out) const {
+    out->set_control(detail.control);
+    if (detail.convergence == v1::Convergence::ROLE_UNSPECIFIED) return;
+    v1::Convergence& convergence = *out->mutable_convergence();
+    convergence.set_role(detail.convergence);
+    convergence.set_barrier(detail.convergence_barrier);
+    if (detail.meeting == kNoNode) return;
+    // Where no path of the function leads there, the program has no such block.
+    const int meeting = function.flow.Forward(detail.meeting);
+    const std::vector<int>& nodes = function.order.nodes;
+    if (meeting == kNoNode || std::find(nodes.begin(), nodes.end(), meeting) == nodes.end()) return;
+    convergence.set_block(function.block[meeting] + 1);
   }
 
   template <typename Number>
@@ -294,11 +324,13 @@ class ProgramBuilder {
     if (node.end == FlowEnd::kConditional && last && IsUniform(function, node)) flags |= v1::FLAG_UNIFORM;
     out->set_flags(flags);
     if (from.collective != nullptr) out->MergeFrom(*from.collective);
+    if (from.machine != nullptr) EmitMachineDetail(function, *from.machine, out);
     if (from.id > 0 && from.id <= module_.lines.size()) {
       out->set_source_file(module_.lines[from.id - 1].file);
       out->set_source_line(module_.lines[from.id - 1].line);
     }
-    const bool meets_warp = from.opcode.op == v1::OP_WARP || out->has_matrix();
+    const bool meets_warp =
+        from.opcode.op == v1::OP_WARP || out->has_matrix() || out->convergence().role() == v1::Convergence::WARP_SYNC;
     if (meets_warp) unit_.program.set_uses_warp_operations(true);
   }
 

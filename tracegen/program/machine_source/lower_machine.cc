@@ -13,6 +13,7 @@
 #include "tracegen/program/machine_source/function_lowering.h"
 #include "tracegen/program/machine_source/function_shapes.h"
 #include "tracegen/program/machine_source/machine_layout.h"
+#include "tracegen/program/machine_source/static_instruction.h"
 #include "tracegen/program/prepare.h"
 #include "tracegen/program/ptx_source/kernel_declaration.h"
 #include "tracegen/program/ptx_source/variables.h"
@@ -47,6 +48,9 @@ class MachineLowering {
     canonical_.compiler = in_->program().assembler;
     canonical_.producer = in_->program().assembler;
     canonical_.target = machine::ArchitectureName(in_->program().architecture);
+    // Of the instruction set, which has no other name.
+    const auto capability = static_cast<unsigned>(in_->program().architecture);
+    canonical_.isa_version = absl::StrCat(capability / 10, ".", capability % 10);
     HEDDLE_RETURN_IF_ERROR(DeclareVariables());
     HEDDLE_RETURN_IF_ERROR(DeclareFunctions());
     HEDDLE_RETURN_IF_ERROR(LowerFunctions());
@@ -111,6 +115,9 @@ class MachineLowering {
       LinkedFlow& linked = flows_.functions[name];
       HEDDLE_RETURN_IF_ERROR(LowerMachineFunction(*in_, i, layout, scope, &linked.links));
       linked.flow = std::move(layout.flow);
+      for (const machine::Register& reg : in_->function(i).registers) {
+        linked.machine_registers[FlowName(reg)] = ArchitectureRegister(reg);
+      }
       if (in_->function(i).is_kernel) linked.registers = in_->SectionOf(i).registers;
     }
     scopes.Finish();

@@ -52,6 +52,7 @@ class LayoutBuilder {
         node.*way = node_of_block_.at(block);
       }
     }
+    for (const auto& [detail, block] : meetings_) detail->meeting = node_of_block_.at(block);
     return std::move(layout_);
   }
 
@@ -104,6 +105,9 @@ class LayoutBuilder {
     const uint32_t id = lines_.Add(instruction);
     steps().steps.push_back({&instruction, id, static_cast<uint32_t>(node().instructions.size())});
     node().instructions.push_back(StaticMachineInstruction(function_, instruction, id));
+    if (instruction.convergence_block != machine::kNoBlock) {
+      meetings_.emplace_back(node().instructions.back().machine.get(), instruction.convergence_block);
+    }
     if (run_guard_ != nullptr && Writes(instruction, run_guard_->reg)) EndRun();
     return absl::OkStatus();
   }
@@ -198,9 +202,10 @@ class LayoutBuilder {
   MachineLayout layout_;
   std::map<uint32_t, int> node_of_block_;
   std::vector<Jump> jumps_;
-  std::vector<std::pair<int, Way>> pending_;  // what leads to the node that begins next
-  const RegisterUse* run_guard_ = nullptr;    // of the current node
-  int run_from_ = kNoNode;                    // the node that decides on it
+  std::vector<std::pair<MachineDetail*, uint32_t>> meetings_;  // blocks that instructions name as such
+  std::vector<std::pair<int, Way>> pending_;                   // what leads to the node that begins next
+  const RegisterUse* run_guard_ = nullptr;                     // of the current node
+  int run_from_ = kNoNode;                                     // the node that decides on it
   int current_ = kNoNode;
 };
 

@@ -1,8 +1,11 @@
 #include "tracegen/program/machine_source/static_instruction.h"
 
+#include <memory>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tracegen/program/machine_source/constant_banks.h"
+#include "traces/format/program/control_bits.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -10,6 +13,40 @@ namespace {
 namespace v1 = ::heddle::trace::v1;
 using machine::Operand;
 using machine::RegisterFile;
+
+v1::Convergence::Role RoleOf(machine::Convergence convergence) {
+  switch (convergence) {
+    case machine::Convergence::kSet:
+      return v1::Convergence::SET;
+    case machine::Convergence::kSync:
+      return v1::Convergence::SYNC;
+    case machine::Convergence::kBreak:
+      return v1::Convergence::BREAK;
+    case machine::Convergence::kWarpSync:
+      return v1::Convergence::WARP_SYNC;
+    case machine::Convergence::kYield:
+      return v1::Convergence::YIELD;
+    case machine::Convergence::kNone:
+      break;
+  }
+  return v1::Convergence::ROLE_UNSPECIFIED;
+}
+
+MachineDetail DetailOf(const machine::ProgramInstruction& instruction) {
+  const machine::Control& control = instruction.control;
+  MachineDetail detail;
+  detail.control = trace::PackControl({.stall = control.stall,
+                                       .yield = control.yield,
+                                       .write_barrier = control.write_barrier,
+                                       .read_barrier = control.read_barrier,
+                                       .wait_mask = control.wait_mask,
+                                       .reuse = control.reuse});
+  detail.convergence = RoleOf(instruction.convergence);
+  for (const Operand& operand : instruction.text.operands) {
+    if (operand.is_register(RegisterFile::kConvergence)) detail.convergence_barrier = operand.use.reg.number;
+  }
+  return detail;
+}
 
 // Numbers of a barrier and of its threads.
 void ReadBarrier(const machine::Instruction& instruction, FlowInstruction* flow) {
@@ -45,6 +82,12 @@ std::string FlowName(const machine::Register& reg) {
   return "";
 }
 
+MachineRegister ArchitectureRegister(const machine::Register& reg) {
+  static constexpr v1::RegisterFile kFiles[] = {v1::FILE_GENERAL, v1::FILE_PREDICATE, v1::FILE_UNIFORM,
+                                                v1::FILE_UNIFORM_PREDICATE, v1::FILE_CONVERGENCE};
+  return {kFiles[static_cast<size_t>(reg.file)], reg.number};
+}
+
 FlowInstruction StaticMachineInstruction(const machine::ProgramFunction& function,
                                          const machine::ProgramInstruction& instruction, uint32_t id) {
   FlowInstruction flow;
@@ -75,6 +118,7 @@ FlowInstruction StaticMachineInstruction(const machine::ProgramFunction& functio
     flow.opcode.space = v1::SPACE_PARAM;
   }
   if (flow.opcode.op == v1::OP_BARRIER) ReadBarrier(instruction.text, &flow);
+  flow.machine = std::make_shared<MachineDetail>(DetailOf(instruction));
   return flow;
 }
 

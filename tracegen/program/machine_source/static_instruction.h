@@ -7,11 +7,15 @@
 
 #include "tracegen/machine/flow/program.h"
 #include "tracegen/program/flow.h"
+#include "tracegen/program/linked_flow.h"
 
 namespace heddle::tracegen {
 
 // A name for a register, as the parts that count registers read names: "%r4", "%p0", "%ru6".
 std::string FlowName(const machine::Register& reg);
+
+// What the name stands for in the trace.
+MachineRegister ArchitectureRegister(const machine::Register& reg);
 
 // `id`: its number in the module, from 1.
 FlowInstruction StaticMachineInstruction(const machine::ProgramFunction& function,

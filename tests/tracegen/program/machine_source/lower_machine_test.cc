@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "llvm/Support/raw_ostream.h"
 #include "tracegen/machine/text/disassembly.h"
 #include "tracegen/ptx/syntax/parse.h"
+#include "traces/format/program/control_bits.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -100,6 +102,74 @@ TEST(LowerMachine, TheStaticProgramIsTheCode) {
   int decisions = 0;
   for (const v1::BasicBlock& block : program.block()) decisions += block.terminator() == v1::BRANCH_CONDITIONAL;
   EXPECT_EQ(decisions, 2);
+}
+
+TEST(LowerMachine, TheStaticProgramHasRegistersAndControlBits) {
+  Code code({"S2R R7, SR_TID.X", "R2UR UR5, R7", "@P3 IADD3 R7, R7, UR5, RZ", "STG.E.64 [R2.64], R4", "EXIT"});
+  code.cubin.assembler = "ptxas, of a test";
+  // Of the first instruction: stalls for 9 cycles, yields, sets barrier 2, waits for barriers 0 and 5, keeps operand 1.
+  code.cubin.sections[0].code[0][1] = uint64_t{9 | 0 << 4 | 2 << 5 | 7 << 8 | 0x21 << 11 | 2 << 17} << 41;
+  const absl::StatusOr<CanonicalModule> lowered = code.Lower();
+  ASSERT_TRUE(lowered.ok()) << lowered.status();
+  const absl::StatusOr<KernelUnit> unit = ReadKernel(*lowered, "walk");
+  ASSERT_TRUE(unit.ok()) << unit.status();
+  const v1::KernelProgram& program = unit->program;
+  EXPECT_EQ(program.producer(), "ptxas, of a test");
+  EXPECT_EQ(program.isa_version(), "8.0");
+  const v1::Function& function = program.function(0);
+  ASSERT_EQ(function.register_file().size(), function.register_bits().size());
+  ASSERT_EQ(function.register_number().size(), function.register_bits().size());
+  std::vector<std::string> named;  // registers of each instruction, results first
+  for (const v1::Instruction& instruction : program.instruction()) {
+    std::string& text = named.emplace_back(instruction.mnemonic());
+    const auto add = [&](uint32_t number) {
+      static const char* const kFiles[] = {"R", "P", "UR", "UP", "B"};
+      absl::StrAppend(&text, " ", kFiles[static_cast<int>(function.register_file()[number - 1])],
+                      static_cast<int>(function.register_number()[number - 1]));
+    };
+    for (const uint32_t number : instruction.dst()) add(number);
+    for (const uint32_t number : instruction.src()) add(number);
+  }
+  // What the guard leaves is read, too.
+  EXPECT_THAT(named,
+              ::testing::ElementsAre("S2R R7", "R2UR UR5 R7", "IADD3 R7 P3 R7 UR5 R7", "STG.E.64 R2 R3 R4 R5", "EXIT"));
+  EXPECT_EQ(program.instruction(3).space(), v1::SPACE_GLOBAL);
+  EXPECT_EQ(program.instruction(3).access_bytes(), 8u);
+  EXPECT_EQ(program.instruction(2).flags() & v1::FLAG_GUARDED, unsigned{v1::FLAG_GUARDED});
+  EXPECT_EQ(trace::UnpackControl(program.instruction(0).control()),
+            (trace::ControlBits{
+                .stall = 9, .yield = true, .write_barrier = 2, .read_barrier = 7, .wait_mask = 0x21, .reuse = 2}));
+  EXPECT_EQ(trace::UnpackControl(program.instruction(1).control()), (trace::ControlBits{.stall = 1}));
+}
+
+TEST(LowerMachine, TheStaticProgramHasConvergenceBarriers) {
+  const Code code({"ISETP.GE.AND P0, PT, R0, 0x20, PT", "BSSY B3, 0x50", "@P0 BRA 0x40", "BREAK B3", "BSYNC B3",
+                   "WARPSYNC 0xf", "YIELD", "EXIT"});
+  const absl::StatusOr<CanonicalModule> lowered = code.Lower();
+  ASSERT_TRUE(lowered.ok()) << lowered.status();
+  const absl::StatusOr<KernelUnit> unit = ReadKernel(*lowered, "walk");
+  ASSERT_TRUE(unit.ok()) << unit.status();
+  const v1::KernelProgram& program = unit->program;
+  EXPECT_TRUE(program.uses_warp_operations());
+  std::vector<v1::Convergence::Role> roles;
+  for (const v1::Instruction& instruction : program.instruction()) {
+    EXPECT_EQ(instruction.has_convergence(), instruction.op() == v1::OP_CONVERGENCE) << instruction.mnemonic();
+    if (!instruction.has_convergence()) continue;
+    const v1::Convergence& convergence = instruction.convergence();
+    roles.push_back(convergence.role());
+    const bool names = convergence.role() <= v1::Convergence::BREAK;
+    EXPECT_EQ(convergence.barrier(), names ? 3u : 0u);
+    if (convergence.role() != v1::Convergence::SET) {
+      EXPECT_EQ(convergence.block(), 0u);
+      continue;
+    }
+    ASSERT_NE(convergence.block(), 0u);
+    const v1::BasicBlock& block = program.block(static_cast<int>(convergence.block()) - 1);
+    EXPECT_EQ(program.instruction(static_cast<int>(block.first_instruction())).mnemonic(), "WARPSYNC");
+  }
+  EXPECT_THAT(roles,
+              ::testing::UnorderedElementsAre(v1::Convergence::SET, v1::Convergence::BREAK, v1::Convergence::SYNC,
+                                              v1::Convergence::WARP_SYNC, v1::Convergence::YIELD));
 }
 
 TEST(LowerMachine, ConvergenceBarriersSayWhereToGoOn) {
