@@ -9,10 +9,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tracegen/frontend/compile.h"
-#include "tracegen/machine/toolchain/toolchain.h"
 #include "tracegen/program/compiled/canonicalize.h"
 #include "tracegen/program/linked_flow.h"
-#include "tracegen/program/machine_source/lower_machine.h"
 #include "tracegen/program/ptx_source/lower_module.h"
 #include "traces/base/sha256.h"
 #include "traces/base/status_macros.h"
@@ -23,37 +21,38 @@ namespace heddle::tracegen {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-absl::StatusOr<CanonicalModule> AsMachineCode(const std::string& text, const std::string& name) {
-  HEDDLE_ASSIGN_OR_RETURN(const machine::Toolchain toolchain, machine::Toolchain::Find());
-  return ReadPtxAsMachine(toolchain, text, name);
-}
-
-}  // namespace
-
-absl::StatusOr<RecipeCode> RecipeCode::Compile(const RecipeFile& file, bool machine_code) {
+CompileOptions CompileOptionsOf(const RecipeFile& file) {
   const recipe::v1::Recipe& recipe = file.recipe;
-  RecipeCode code;
-  const std::string source = file.Resolve(recipe.source());
-  HEDDLE_ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(source));
-  code.source_digest_ = HexSha256(text);
-  if (absl::EndsWith(source, ".ptx")) {
-    const std::string name = fs::path(source).filename().string();
-    HEDDLE_ASSIGN_OR_RETURN(CanonicalModule canonical, machine_code ? AsMachineCode(text, name) : ReadPtx(text, name));
-    code.target_ = canonical.target;
-    code.canonical_ = std::make_unique<CanonicalModule>(std::move(canonical));
-    return code;
-  }
-  if (machine_code) {
-    return absl::UnimplementedError(absl::StrCat(source, ": machine code is made of PTX only; give a source in PTX"));
-  }
   CompileOptions options;
   options.defines.assign(recipe.define().begin(), recipe.define().end());
   for (const std::string& folder : recipe.include_dir()) options.include_dirs.push_back(file.Resolve(folder));
   if (!recipe.optimization().empty()) options.optimization = recipe.optimization();
   if (!recipe.target().empty()) options.target = recipe.target();
   options.no_unroll = recipe.no_unroll();
+  return options;
+}
+
+absl::StatusOr<RecipeCode> RecipeCode::Compile(const RecipeFile& file, const MachineLevel* machine) {
+  const recipe::v1::Recipe& recipe = file.recipe;
+  RecipeCode code;
+  const std::string source = file.Resolve(recipe.source());
+  HEDDLE_ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(source));
+  code.source_digest_ = HexSha256(text);
+  if (machine != nullptr) {
+    HEDDLE_ASSIGN_OR_RETURN(MachineCode made, CompileToMachineCode(file, *machine));
+    code.target_ = made.module.target;
+    code.ptx_producer_ = std::move(made.ptx_producer);
+    code.warnings_ = std::move(made.warnings);
+    code.canonical_ = std::make_unique<CanonicalModule>(std::move(made.module));
+    return code;
+  }
+  if (absl::EndsWith(source, ".ptx")) {
+    HEDDLE_ASSIGN_OR_RETURN(CanonicalModule canonical, ReadPtx(text, fs::path(source).filename().string()));
+    code.target_ = canonical.target;
+    code.canonical_ = std::make_unique<CanonicalModule>(std::move(canonical));
+    return code;
+  }
+  const CompileOptions options = CompileOptionsOf(file);
   code.optimization_ = absl::StrCat(options.optimization, options.no_unroll ? " -fno-unroll-loops" : "");
   code.target_ = options.target;
   HEDDLE_ASSIGN_OR_RETURN(DeviceModule module, tracegen::Compile(source, options));
@@ -61,6 +60,10 @@ absl::StatusOr<RecipeCode> RecipeCode::Compile(const RecipeFile& file, bool mach
                           Canonicalize(std::move(module.context), std::move(module.module), code.target_));
   code.canonical_ = std::make_unique<CanonicalModule>(std::move(canonical));
   return code;
+}
+
+bool RecipeCode::is_machine_code() const {
+  return canonical_->flows != nullptr && canonical_->flows->level == trace::v1::LEVEL_MACHINE;
 }
 
 std::string RecipeCode::Ptx() const { return SourcePtx(*canonical_); }
@@ -84,7 +87,8 @@ absl::StatusOr<RecipeKernel*> RecipeCode::MakeKernel(const RecipeFile& recipe, i
   HEDDLE_RETURN_IF_ERROR(unit.status());
   kernel = std::make_unique<RecipeKernel>();
   kernel->unit = *std::move(unit);
-  if (const uint32_t registers = recipe.recipe.registers(); registers != 0) {
+  // Of machine code the assembler says how many there are.
+  if (const uint32_t registers = recipe.recipe.registers(); registers != 0 && !is_machine_code()) {
     kernel->unit.program.set_register_count(registers);
     kernel->unit.program.set_registers_requested(registers);
   }
@@ -107,8 +111,7 @@ void RecipeCode::ResetVariables() const {
 }
 
 void RecipeCode::Describe(trace::v1::FileHeader& header) const {
-  const bool is_machine_code = canonical_->flows != nullptr && canonical_->flows->level == trace::v1::LEVEL_MACHINE;
-  header.set_abstraction_level(is_machine_code ? "machine" : "ptx");
+  header.set_abstraction_level(is_machine_code() ? "machine" : "ptx");
   header.set_minor(std::max(header.minor(), minor_version_));
   if (canonical_->flows != nullptr) header.set_minor(std::max(header.minor(), trace::kGivenCodeMinorVersion));
   header.set_target(target_);
@@ -117,6 +120,7 @@ void RecipeCode::Describe(trace::v1::FileHeader& header) const {
   if (uses_warps_) header.set_warp_width(kWarpWidth);
   for (const std::string& file : canonical_->source_files) header.add_source_file(file);
   (*header.mutable_provenance())["source_sha256"] = source_digest_;
+  if (!ptx_producer_.empty()) (*header.mutable_provenance())["ptx_from"] = ptx_producer_;
 }
 
 }  // namespace heddle::tracegen

@@ -6,15 +6,18 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/trace.pb.h"
 #include "tracegen/execute/code/kernel_code.h"
 #include "tracegen/execute/memory/device_memory.h"
+#include "tracegen/frontend/compile.h"
 #include "tracegen/instrument/global_layout.h"
 #include "tracegen/instrument/instrument.h"
 #include "tracegen/program/static_program.h"
+#include "tracegen/recipe/machine_code.h"
 #include "tracegen/recipe/recipe_file.h"
 #include "traces/format/program/program.h"
 
@@ -28,11 +31,14 @@ struct RecipeKernel {
   const trace::Program* program = nullptr;  // once it is in the trace
 };
 
+// How the recipe asks its source to be compiled, as PTX of our own.
+CompileOptions CompileOptionsOf(const RecipeFile& file);
+
 class RecipeCode {
  public:
-  // Compiles the recipe's source. `machine_code`: a source in PTX is assembled for sm_80 by the user's toolkit, and the
-  // machine code is what runs. Errors: those of the compiler and the assembler, and of what capture does not support.
-  static absl::StatusOr<RecipeCode> Compile(const RecipeFile& recipe, bool machine_code = false);
+  // Compiles the recipe's source. `machine`: to machine code, which is what runs then; null: PTX is. Errors: those of
+  // the compiler, of CompileToMachineCode, and of what capture does not support.
+  static absl::StatusOr<RecipeCode> Compile(const RecipeFile& recipe, const MachineLevel* machine = nullptr);
 
   // The PTX of the code, as a source of its own.
   std::string Ptx() const;
@@ -53,6 +59,9 @@ class RecipeCode {
   // Whether the instruction of that number, which is its line in the PTX, was made volatile by us.
   bool MadeVolatile(uint32_t number) const { return canonical_->made_volatile.contains(number); }
 
+  // What of the recipe has no meaning for its code, to be told.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
   // Gives all variables their contents from before the first launch.
   void ResetVariables() const;
   // Puts into the header of the trace what it says about the code.
@@ -60,10 +69,13 @@ class RecipeCode {
 
  private:
   RecipeCode() = default;
+  bool is_machine_code() const;
 
   std::string source_digest_;
   std::string optimization_;
   std::string target_;
+  std::string ptx_producer_;  // of machine code: who made the PTX that was assembled
+  std::vector<std::string> warnings_;
   uint32_t minor_version_ = 0;  // that the kernels need
   bool uses_warps_ = false;
   std::unique_ptr<CanonicalModule> canonical_;

@@ -84,7 +84,9 @@ class RecipeRun {
           recipe_.path, ": blocks that wait for one another (resident_blocks) can be captured neither with ",
           "--certify nor with --lockstep"));
     }
-    HEDDLE_ASSIGN_OR_RETURN(RecipeCode code, RecipeCode::Compile(recipe_, options_.machine_code));
+    HEDDLE_ASSIGN_OR_RETURN(RecipeCode code,
+                            RecipeCode::Compile(recipe_, options_.machine_code ? &options_.machine_level : nullptr));
+    for (const std::string& warning : code.warnings()) Warn(warning);
     code_ = std::make_unique<RecipeCode>(std::move(code));
     HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<DeviceMemory> memory,
                             DeviceMemory::Create(options_.certify != 0 ? DeviceMemory::Sharing::kApplication

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/recipe.pb.h"
+#include "tracegen/recipe/machine_code.h"
 
 namespace heddle::tracegen {
 
@@ -31,8 +32,9 @@ struct CaptureOptions {
   // Not empty: a folder that also receives what a machine with a card needs to do the same (card_plan.h).
   std::string plan;
   uint32_t certify = 0;  // capture every launch again under so many other orders of threads and blocks
-  // Run what the user's toolkit assembles of a source in PTX for sm_80, in place of the PTX itself.
+  // Run what the user's toolkit assembles of the kernels' PTX, in place of the PTX itself.
   bool machine_code = false;
+  MachineLevel machine_level = {};
   bool lockstep = false;      // run the threads of a warp together
   bool allow_bounds = false;  // reads outside all allocations pass
   // Let threads wait at barriers on stacks of their own, as everywhere else: the same trace, made more slowly.

@@ -140,15 +140,15 @@ absl::StatusOr<CanonicalModule> LowerMachine(const ptx::Module& ptx, const machi
   return absl::Status(made.status().code(), absl::StrCat(name, ": ", made.status().message()));
 }
 
-absl::StatusOr<CanonicalModule> ReadPtxAsMachine(const machine::Toolchain& toolchain, std::string_view text,
+absl::StatusOr<CanonicalModule> ReadPtxAsMachine(const machine::Toolchain& toolchain,
+                                                 machine::Architecture architecture, std::string_view text,
                                                  const std::string& name) {
   const auto named = [&](const absl::Status& status) {
     return absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
   };
   const absl::StatusOr<ptx::Module> ptx = ptx::ParseModule(text);
   if (!ptx.ok()) return named(ptx.status());
-  const absl::StatusOr<machine::MachineModule> module =
-      machine::MachineModuleOf(toolchain, text, machine::Architecture::kSm80);
+  const absl::StatusOr<machine::MachineModule> module = machine::MachineModuleOf(toolchain, text, architecture);
   if (!module.ok()) return named(module.status());
   HEDDLE_ASSIGN_OR_RETURN(CanonicalModule canonical, LowerMachine(*ptx, *module, name));
   if (KernelsOf(*canonical.module).empty()) {

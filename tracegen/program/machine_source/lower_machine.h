@@ -25,7 +25,8 @@ absl::StatusOr<CanonicalModule> LowerMachine(const ptx::Module& ptx, const machi
                                              const std::string& name);
 
 // Parses, assembles and lowers a text. Errors: also those of the assembler; a text without kernels.
-absl::StatusOr<CanonicalModule> ReadPtxAsMachine(const machine::Toolchain& toolchain, std::string_view text,
+absl::StatusOr<CanonicalModule> ReadPtxAsMachine(const machine::Toolchain& toolchain,
+                                                 machine::Architecture architecture, std::string_view text,
                                                  const std::string& name);
 
 }  // namespace heddle::tracegen

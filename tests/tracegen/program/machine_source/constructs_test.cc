@@ -250,8 +250,9 @@ TEST_F(MachineConstructsTest, WhatHasNoMeaningIsRefusedWithItsPlace) {
           "  st.global.f32 [%d], %f1; ret; }\n",
       Recipe([](uint32_t) { return std::vector<double>{}; }, 1), {"kernel.ptx: k+0x", "HMMA"}, "ptx");
   Fails("not PTX", Recipe([](uint32_t) { return std::vector<double>{}; }, 1), {"kernel.ptx: PTX line 1"}, "ptx");
-  Fails("__global__ void k(unsigned* out) {}", Recipe([](uint32_t) { return std::vector<double>{}; }, 1),
-        {"machine code is made of PTX only"}, "cu");
+  options_.machine_level.architecture = "sm_1";
+  Fails(begin + "  ret; }\n", Recipe([](uint32_t) { return std::vector<double>{}; }, 1),
+        {"machine code of 'sm_1' cannot be read"}, "ptx");
 }
 
 }  // namespace
