@@ -293,6 +293,10 @@ int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> pr
   if (status.ok() && !launches.empty()) status = ReadLaunches(launches, settings);
   if (status.ok() && !choice.empty()) status = ReadBlockChoice(choice, settings);
   if (status.ok() && program.empty()) status = absl::InvalidArgumentError("name the program to run behind --");
+  if (status.ok() && options.machine_code) {
+    status = absl::InvalidArgumentError(
+        "--level machine is for recipes: what a program launches is captured as PTX; write a recipe for its kernel");
+  }
   if (status.ok()) status = CheckNotTheProgram(options.output, program[0]);
   if (!status.ok()) {
     PrintMessage(std::string(status.message()));

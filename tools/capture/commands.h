@@ -48,9 +48,11 @@ struct OutputOptions {
   unsigned jobs = 1;
   bool quiet = false;
   bool record_writers = false;
+  bool machine_code = false;  // --level machine
 };
 
-// Adds -o, --level, --fast, --small, --threads, --jobs, --quiet and --record-writers.
+// Adds -o, --level, --zstd-level, --fast, --small, --threads, --jobs, --quiet and --record-writers. `--level 12` means
+// `--zstd-level 12`: Zstandard's was the only level for long, and is in the other commands that write traces.
 void AddOutputOptions(CLI::App& app, OutputOptions& options);
 
 // If --record-writers asks for it, adds the column of last writers to a complete trace (traces/format). Tells where it

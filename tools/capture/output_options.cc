@@ -14,12 +14,48 @@ using tools::WithThousands;
 
 void PrintMessage(const std::string& line) { absl::FPrintF(stderr, "heddle-capture: %s\n", PrintableText(line)); }
 
+namespace {
+
+constexpr int kMostZstdLevel = 22;
+constexpr char kMachine[] = "machine", kPtx[] = "ptx";
+
+void AddLevel(CLI::App& app, OutputOptions& options) {
+  const CLI::Validator number = tools::WholeNumberFromTo(1, kMostZstdLevel);
+  const CLI::Validator level(
+      [number](std::string& text) -> std::string {
+        if (text == kPtx || text == kMachine || number(text).empty()) return "";
+        return absl::StrCat("\"", text, "\" is no level of code, ptx or machine, nor a whole number from 1 to ",
+                            kMostZstdLevel, ", for Zstandard's");
+      },
+      "{ptx,machine}");
+  CLI::Option* option = app.add_option_function<std::string>(
+      "--level",
+      [&options](const std::string& text) {
+        options.machine_code = text == kMachine;
+        if (text != kPtx && text != kMachine) options.zstd_level = std::stoi(text);
+      },
+      "level of the code that is recorded: PTX, or the machine code that NVIDIA's assembler makes of a recipe's "
+      "kernels "
+      "(--arch); a number is a Zstandard level");
+  option->check(level)->default_str(kPtx);
+  // Of the levels of Zstandard there can be one.
+  app.final_callback([&app, option] {
+    if (option->count() == 0 || option->as<std::string>() == kPtx || option->as<std::string>() == kMachine) return;
+    for (const char* other : {"--zstd-level", "--fast", "--small"}) {
+      if (app.get_option(other)->count() != 0) throw CLI::ExcludesError("--level", other);
+    }
+  });
+}
+
+}  // namespace
+
 void AddOutputOptions(CLI::App& app, OutputOptions& options) {
   options.threads = trace::UsualThreads();
   app.add_option("-o,--output", options.output, "trace file to write (.htrace)")->required();
-  CLI::Option* level = app.add_option("--level", options.zstd_level, "Zstandard level")
+  AddLevel(app, options);
+  CLI::Option* level = app.add_option("--zstd-level", options.zstd_level, "Zstandard level, how hard to compress")
                            ->capture_default_str()
-                           ->check(tools::WholeNumberFromTo(1, 22));
+                           ->check(tools::WholeNumberFromTo(1, kMostZstdLevel));
   CLI::Option* fast =
       app.add_flag_callback("--fast", [&] { options.zstd_level = trace::kFastLevel; }, "quick to write: level 1");
   CLI::Option* small = app.add_flag_callback(
