@@ -1,6 +1,7 @@
 """Help, version, lists, and what a wrong command line is answered with."""
 import json
 import os
+import pathlib
 import re
 import subprocess
 import unittest
@@ -252,6 +253,73 @@ class Capture(CommandTest):
                     self.assertIn(option, done.stderr)
                     self.assertIn("whole number", done.stderr)
         self.assert_folder_has()
+
+    @unittest.skipUnless(CAPTURE, "a build without capture")
+    def test_levels_of_code_and_of_zstandard(self):
+        recipe = SOURCE / "traces/kernels/vector_add/vector_add.tiny.textproto"
+        for words, says in (
+            (["--level", "assembler", recipe], "ptx or machine"),
+            (["--level", "machine", "--arch", "sm_1", recipe], "--arch"),
+            (["--arch", "sm_80", recipe], "--arch is for machine code: give --level machine"),
+            (["--ptx-from", "clang", recipe], "--ptx-from is for machine code"),
+            (["--level", "3", "--fast", recipe], "--level excludes --fast"),
+            (["--level", "3", "--zstd-level", "4", recipe], "--level excludes --zstd-level"),
+            (["--level", "machine", "--", "true"], "--level machine is for recipes"),
+        ):
+            done = heddle("capture", "-o", self.folder / "x.htrace", *words)
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done.stderr)
+            self.assertIn(says, done.stderr)
+        self.assert_folder_has()
+
+    @unittest.skipUnless(CAPTURE, "a build without capture")
+    def test_a_number_as_the_level_is_that_of_zstandard(self):
+        recipe = SOURCE / "traces/kernels/vector_add/vector_add.tiny.textproto"
+        traces = []
+        for number, words in enumerate((["--level", "19"], ["--zstd-level", "19"], ["--small"], ["--level", "ptx"])):
+            trace = self.folder / f"{number}.htrace"
+            done = heddle("capture", "--quiet", "-o", trace, *words, recipe)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            traces.append(trace.read_bytes())
+        self.assertEqual(traces[0], traces[1])
+        self.assertEqual(traces[0], traces[2])
+        self.assertNotEqual(traces[0], traces[3])
+
+    @unittest.skipUnless(CAPTURE, "a build without capture")
+    def test_machine_code_says_what_of_a_toolkit_is_missing(self):
+        opencl = SOURCE / "traces/kernels/mandelbrot/mandelbrot.tiny.textproto"
+        cuda = SOURCE / "traces/kernels/vector_add/vector_add.tiny.textproto"
+        if any(pathlib.Path("/usr/local/cuda", name).exists() for name in ("bin", "nvvm")):
+            self.skipTest("there is a toolkit where it is always found")
+        folder = pathlib.Path(self.folder / "bin")
+        folder.mkdir()
+
+        def program(name, script):
+            (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+            (folder / name).chmod(0o755)
+
+        def says(recipe, text, *words):
+            command = [CAPTURE, "-o", self.folder / "x.htrace", "--level", "machine", *words, recipe]
+            environment = {**os.environ, "PATH": f"{folder}:/usr/bin:/bin"}
+            for name in ("CUDA_HOME", "CUDA_PATH"):
+                environment.pop(name, None)
+            done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.assertIn(text, done.stderr)
+
+        says(cuda, "ptxas was not found")
+        program("ptxas", "echo 'ptxas fatal : no memory' >&2; exit 3")
+        says(cuda, "nvdisasm was not found")
+        program("nvdisasm", "exit 1")
+        says(opencl, "and not of OpenCL")
+        says(cuda, "no nvcc of a CUDA toolkit was found")
+        says(cuda, "ptxas (exit status 3): no memory", "--ptx-from", "clang")
+        says(
+            SOURCE / "traces/kernels/black_scholes/black_scholes.tiny.textproto",
+            "libdevice.10.bc",
+            "--ptx-from",
+            "clang",
+        )
 
     def test_everything_but_capture_needs_no_llvm(self):
         libraries = subprocess.run(["ldd", HEDDLE], capture_output=True, text=True, check=True).stdout
