@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Captures kernels at the machine level, with the user's own toolkit: outputs are right, and the traces can be replayed.
+
+machine_capture_test.py CAPTURE_PROGRAM HEDDLE KERNELS_FOLDER
+
+Every eighth small recipe of CUDA kernels is taken; HEDDLE_ALL_KERNELS=1 takes all. Without nvcc, ptxas or nvdisasm the test
+is skipped (exit status 77), and says what is missing.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+TOOLS = pathlib.Path(__file__).resolve().parents[3] / "tools"
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(TOOLS))
+import nvcc_ptx  # noqa: E402
+
+POLICIES = ["pdom", "its", "dwf"]
+# What is not known may be refused, if it is said where.
+NOT_YET = re.compile(r"\+0x[0-9a-f]+: .*(?:without a meaning yet|cannot be executed yet|not known)")
+# Of kernels that call mathematical functions, and others: from clang's PTX.
+FROM_CLANG = ["black_scholes", "mandelbrot", "reduction", "softmax", "vector_add"]
+
+
+def run(*command):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+
+
+class Captures:
+    def __init__(self, capture, heddle, folder):
+        self.capture, self.heddle, self.folder = capture, heddle, folder
+        self.failures = []
+        self.tried = self.captured = 0
+
+    def fail(self, recipe, what):
+        self.failures.append(f"{recipe.stem}: {what}")
+
+    def take(self, recipe, *options):
+        """Captures, and looks at what the trace says."""
+        trace = self.folder / "out.htrace"
+        self.tried += 1
+        done = run(self.capture, "--quiet", "--native", "--level", "machine", *options, "-o", trace, recipe)
+        if done.returncode == 1 and NOT_YET.search(done.stderr):
+            print(f"{recipe.stem}: {done.stderr.strip()}")
+            return
+        if done.returncode != 0:
+            self.fail(recipe, done.stderr.strip())
+            return
+        checked = run(self.heddle, "trace", "check", trace)
+        if checked.returncode != 0:
+            self.fail(recipe, f"check: {checked.stdout.strip()} {checked.stderr.strip()}")
+        told = run(self.heddle, "trace", "info", "--json", trace)
+        info = json.loads(told.stdout)
+        if info["header"]["abstraction_level"] != "machine" or info["header"]["target"] != "sm_80":
+            self.fail(recipe, f"the header says {info['header']}")
+        self.captured += 1
+        for policy in POLICIES:
+            self.replay(recipe, trace, policy, info["thread_instructions"])
+
+    def replay(self, recipe, trace, policy, recorded):
+        done = run(self.heddle, "replay", trace, "--divergence", policy, "--force-regrouping", "--json")
+        if done.returncode != 0:
+            self.fail(recipe, f"{policy}: {done.stderr.strip()}")
+            return
+        replayed = sum(launch["thread_instructions"] for launch in json.loads(done.stdout)["launch"])
+        if replayed != recorded:
+            self.fail(recipe, f"{policy}: {replayed} of {recorded} thread-instructions")
+
+
+def missing():
+    """What of a toolkit is not there; empty if all is."""
+    if nvcc_ptx.find_nvcc() is None:
+        return "no nvcc"
+    for name in ("ptxas", "nvdisasm"):
+        if run("sh", "-c", f"command -v {name} || test -x /usr/local/cuda/bin/{name}").returncode != 0:
+            return f"no {name}"
+    return ""
+
+
+def main():
+    capture, heddle, kernels = map(pathlib.Path, sys.argv[1:])
+    if reason := missing():
+        print(f"{reason}: nothing to assemble with")
+        sys.exit(SKIPPED)
+    recipes = [path for path in sorted(kernels.glob("*/*.tiny.textproto")) if nvcc_ptx.is_cuda(path)]
+    step = 1 if os.environ.get("HEDDLE_ALL_KERNELS") else 8
+    with tempfile.TemporaryDirectory() as scratch:
+        captures = Captures(capture, heddle, pathlib.Path(scratch))
+        for recipe in recipes[::step]:
+            captures.take(recipe)
+        some = [path for path in recipes if path.parent.name in FROM_CLANG]
+        for recipe in recipes if step == 1 else some:
+            captures.take(recipe, "--ptx-from", "clang")
+    print(f"{captures.captured} of {captures.tried} captures")
+    if captures.captured * 10 < captures.tried * 9:
+        captures.failures.append("too many are refused")
+    if len(recipes) < 40:
+        captures.failures.append(f"there are only {len(recipes)} recipes")
+    if captures.failures:
+        sys.exit("\n".join(captures.failures))
+
+
+main()
