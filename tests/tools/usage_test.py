@@ -286,7 +286,11 @@ class Capture(CommandTest):
 
     @unittest.skipUnless(CAPTURE, "a build without capture")
     def test_machine_code_says_what_of_a_toolkit_is_missing(self):
-        opencl = SOURCE / "traces/kernels/mandelbrot/mandelbrot.tiny.textproto"
+        opencl = self.folder / "local.textproto"
+        opencl.write_text(
+            'source: "k.cl"\nlaunch { kernel: "k" grid { x: 1 } block { x: 1 } argument { local_bytes: 4 } }\n'
+        )
+        (self.folder / "k.cl").write_text("__kernel void k(__local int* tile) {}\n")
         cuda = SOURCE / "traces/kernels/vector_add/vector_add.tiny.textproto"
         if any(pathlib.Path("/usr/local/cuda", name).exists() for name in ("bin", "nvvm")):
             self.skipTest("there is a toolkit where it is always found")
@@ -311,7 +315,7 @@ class Capture(CommandTest):
         program("ptxas", "echo 'ptxas fatal : no memory' >&2; exit 3")
         says(cuda, "nvdisasm was not found")
         program("nvdisasm", "exit 1")
-        says(opencl, "and not of OpenCL")
+        says(opencl, "local_bytes cannot be an argument of machine code yet")
         says(cuda, "no nvcc of a CUDA toolkit was found")
         says(cuda, "ptxas (exit status 3): no memory", "--ptx-from", "clang")
         says(

@@ -1,5 +1,6 @@
 #include "tracegen/recipe/machine_code.h"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <optional>
@@ -51,12 +52,23 @@ class MachineCodeMaker {
   }
 
  private:
+  // PTX does not say which arguments are local memory that the launch reserves.
+  absl::Status CheckArguments() const {
+    for (int i = 0; i < file_.recipe.launch_size(); ++i) {
+      const auto& arguments = file_.recipe.launch(i).argument();
+      const auto is_local = [](const recipe::v1::Argument& one) { return one.has_local_bytes(); };
+      if (std::ranges::none_of(arguments, is_local)) continue;
+      return file_.Error(
+          "launch", i,
+          "local_bytes cannot be an argument of machine code yet; let the kernel have a __local array, or "
+          "capture it at level ptx");
+    }
+    return absl::OkStatus();
+  }
+
   absl::StatusOr<std::string> Ptx() {
     if (absl::EndsWith(source_, ".ptx")) return ReadWholeFile(source_);
-    if (absl::EndsWith(source_, ".cl")) {
-      return absl::UnimplementedError(absl::StrCat(
-          source_, ": machine code is made of CUDA, PTX and LLVM bitcode, and not of OpenCL; capture it at level ptx"));
-    }
+    HEDDLE_RETURN_IF_ERROR(CheckArguments());
     const std::string& asked = file_.recipe.target();
     if (CapabilityOf(asked) > static_cast<int>(architecture_)) {
       return absl::InvalidArgumentError(absl::StrCat(file_.path, ": the recipe's code is for ", asked, " and later; ",

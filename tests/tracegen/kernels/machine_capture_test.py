@@ -3,7 +3,7 @@
 
 machine_capture_test.py CAPTURE_PROGRAM HEDDLE KERNELS_FOLDER
 
-Every eighth small recipe of CUDA kernels is taken; HEDDLE_ALL_KERNELS=1 takes all. Without nvcc, ptxas or nvdisasm the test
+Every eighth small recipe of CUDA kernels is taken, and all of OpenCL; HEDDLE_ALL_KERNELS=1 takes all. Without nvcc, ptxas or nvdisasm the test
 is skipped (exit status 77), and says what is missing.
 """
 import json
@@ -93,6 +93,9 @@ def main():
         captures = Captures(capture, heddle, pathlib.Path(scratch))
         for recipe in recipes[::step]:
             captures.take(recipe)
+        for recipe in sorted(kernels.glob("*/*.tiny.textproto")):
+            if '.cl"' in recipe.read_text():
+                captures.take(recipe)
         some = [path for path in recipes if path.parent.name in FROM_CLANG]
         for recipe in recipes if step == 1 else some:
             captures.take(recipe, "--ptx-from", "clang")
