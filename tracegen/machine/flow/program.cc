@@ -44,7 +44,7 @@ Convergence ConvergenceOf(const Instruction& instruction) {
   if (opcode == "BSSY") return Convergence::kSet;
   if (opcode == "BSYNC") return Convergence::kSync;
   if (opcode == "BREAK") return Convergence::kBreak;
-  if (opcode == "WARPSYNC") return Convergence::kWarpSync;
+  if (opcode == "WARPSYNC" || opcode == "NOP") return Convergence::kWarpSync;
   return opcode == "YIELD" ? Convergence::kYield : Convergence::kNone;
 }
 

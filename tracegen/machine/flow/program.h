@@ -23,7 +23,7 @@ enum class Convergence : uint8_t {
   kSet,       // BSSY: the threads that run it will meet
   kSync,      // BSYNC: waits for them
   kBreak,     // BREAK: these threads will not come
-  kWarpSync,  // WARPSYNC: waits for the threads of a mask
+  kWarpSync,  // WARPSYNC: waits for the threads of a mask. NOP: they are together, as the assembler knows
   kYield,     // YIELD: others of the warp may go first
 };
 

@@ -42,7 +42,8 @@ constexpr Form kRows[] = {
     {"ELECT", "", "p d q", OP_WARP, kEither, kRegisters, kMisc},
     {"PMTRIG", "", "i", OP_MOVE, kFixed, kRegisters, kMisc},
     {"PREEXIT", "", "", OP_FENCE, kFixed, kRegisters, kMisc},
-    {"NOP", "", "", OP_MOVE, kFixed, kRegisters, kMisc},
+    // Where a warp is together already, all that is left of a bar.warp.sync.
+    {"NOP", "", "", OP_CONVERGENCE, kFixed, kRegisters, kMisc},
 };
 
 }  // namespace

@@ -52,7 +52,7 @@ constexpr OpcodeMeaning kRows[] = {
     {"BMOV", "32 CLEAR PQUAD", Effect::kControls, nullptr, "moves what a BSSY has said", "(convergence)"},
     {"BREAK", "", Effect::kNothing, nullptr, "the thread will not come to where threads meet", "(convergence)"},
     {"YIELD", "", Effect::kNothing, nullptr, "others of the warp may go first", "(convergence)"},
-    {"NOP", "", Effect::kNothing, nullptr, "nothing", "(none)"},
+    {"NOP", "", Effect::kMeets, nullptr, "the threads of the warp are together here", "bar.warp.sync"},
     {"NANOSLEEP", "", Effect::kNothing, nullptr, "waits for a while", "nanosleep"},
     {"MEMBAR", "SC ALL CTA SM GPU SYS VC", Effect::kNothing, nullptr, "orders accesses", "membar, fence"},
     {"ERRBAR", "", Effect::kNothing, nullptr, "orders errors", "membar, fence"},

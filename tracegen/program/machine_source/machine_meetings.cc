@@ -121,6 +121,11 @@ void LowerMachineMeeting(MachineStepContext& step) {
     step.e.Intrinsic("llvm.nvvm.bar.warp.sync", {mask});
     return;
   }
+  if (op == "NOP") {
+    // The assembler leaves it of a bar.warp.sync where the threads of a warp are together. Here they run one by one.
+    step.e.Intrinsic("llvm.nvvm.bar.warp.sync", {step.e.Intrinsic("llvm.nvvm.activemask", {})});
+    return;
+  }
   step.e.Fail("a meeting of threads that is not known");
 }
 

@@ -180,6 +180,18 @@ TEST_F(MachineConstructsTest, ThreadsOfAWarpMeet) {
        });
 }
 
+// The assembler leaves a NOP of a bar.warp.sync where it knows that the warp is together.
+TEST_F(MachineConstructsTest, WarpsThatAreTogetherExchangeWords) {
+  Both(".shared .align 4 .b8 words[256];\n", R"(
+  shl.b32 %r4, %r0, 2; mov.u32 %r5, words; add.u32 %r4, %r4, %r5; xor.b32 %r6, %r4, 4; xor.b32 %r7, %r4, 8;
+  st.shared.u32 [%r4], %r0; bar.warp.sync 0xffffffff; ld.shared.u32 %r8, [%r6]; bar.warp.sync 0xffffffff;
+  mul.lo.u32 %r8, %r8, 3; st.shared.u32 [%r4], %r8; bar.warp.sync 0xffffffff; ld.shared.u32 %r9, [%r7];
+  st.global.v2.u32 [%d], {%r8, %r9};
+)",
+       [](uint32_t t) { return std::vector<double>{3.0 * (t ^ 1), 3.0 * (t ^ 3)}; });
+  EXPECT_TRUE(reader_->programs().front().proto().uses_warp_operations());
+}
+
 TEST_F(MachineConstructsTest, ReductionsOfAWarp) {
   Both("", R"(
   or.b32 %r8, %r0, 64; redux.sync.and.b32 %r4, %r8, 0xffffffff; redux.sync.or.b32 %r5, %r0, 0xffffffff;
