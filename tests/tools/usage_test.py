@@ -316,6 +316,10 @@ class Capture(CommandTest):
         says(cuda, "nvdisasm was not found")
         program("nvdisasm", "exit 1")
         says(opencl, "local_bytes cannot be an argument of machine code yet")
+        late = self.folder / "late.textproto"
+        late.write_text('source: "k.cu"\ntarget: "sm_90"\nlaunch { kernel: "k" grid { x: 1 } block { x: 1 } }\n')
+        (self.folder / "k.cu").write_text("__global__ void k() {}\n")
+        says(late, "the recipe's code is for sm_90 and later; sm_80 is too early: give --arch")
         says(cuda, "no nvcc of a CUDA toolkit was found")
         says(cuda, "ptxas (exit status 3): no memory", "--ptx-from", "clang")
         says(
