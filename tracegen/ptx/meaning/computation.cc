@@ -80,15 +80,16 @@ class Comparisons {
   Value* Lane(size_t i, const Type& type, unsigned lane) {
     Value* value = nullptr;
     const bool brain = type.name.starts_with("bf");
-    if (type.elements == 2) {
-      value = b_.CreateTrunc(b_.CreateLShr(e_.In32(i), 16 * lane), b_.getInt16Ty());
-      value = FromNarrow(b_, value, brain);
-    } else if (brain || type.name == "f16") {
-      value = FromNarrow(b_, e_.Bits(i, 16), brain);
-    } else {
-      value = e_.In(i, type);
+    const bool flush = e_.Has("ftz");
+    if (type.elements == 2 || brain || type.name == "f16") {
+      value =
+          type.elements == 2 ? b_.CreateTrunc(b_.CreateLShr(e_.In32(i), 16 * lane), b_.getInt16Ty()) : e_.Bits(i, 16);
+      // Subnormal numbers of half precision are none of single precision.
+      if (flush && !brain) value = FlushSubnormal(b_, b_.CreateBitCast(value, b_.getHalfTy()));
+      return FromNarrow(b_, b_.CreateBitCast(value, b_.getInt16Ty()), brain);
     }
-    return e_.Has("ftz") && type.bits == 32 && type.elements == 1 ? FlushSubnormal(b_, value) : value;
+    value = e_.In(i, type);
+    return flush && type.bits == 32 ? FlushSubnormal(b_, value) : value;
   }
 
   Value* Compare(const Type& type, unsigned lane) {
@@ -162,7 +163,11 @@ Value* TestProperty(Emission& e) {
   if (e.Has("infinite")) return e.b.CreateICmpEQ(bits, infinite);
   if (e.Has("number")) return e.b.CreateICmpULE(bits, infinite);
   if (e.Has("notanumber")) return e.b.CreateICmpUGT(bits, infinite);
-  if (e.Has("normal")) return e.b.CreateAnd(e.b.CreateICmpUGE(bits, normal), e.b.CreateICmpULT(bits, infinite));
+  if (e.Has("normal")) {
+    // Zero is normal, too.
+    Value* is_large = e.b.CreateOr(e.b.CreateICmpUGE(bits, normal), e.b.CreateIsNull(bits));
+    return e.b.CreateAnd(is_large, e.b.CreateICmpULT(bits, infinite));
+  }
   if (e.Has("subnormal")) return e.b.CreateAnd(e.b.CreateICmpULT(bits, normal), e.b.CreateIsNotNull(bits));
   return nullptr;
 }

@@ -175,6 +175,11 @@ TEST_F(InstructionsTest, FloatingPoint) {
                     ", 0f40000000; testp.notanumber.f32 %p0, %f0; "
                     "selp.u32 %r0, 1, 0, %p0;"),
        1},
+      // Zero is a normal number to PTX.
+      {"testp.normal.f32 %p0, 0f80000000; selp.u32 %r0, 1, 0, %p0;", 1},
+      {"testp.normal.f32 %p0, 0f00000001; selp.u32 %r0, 1, 0, %p0;", 0},
+      {"mov.b32 %r1, 0x00018001; mov.b32 %r2, 0; setp.ne.ftz.f16x2 %p0|%p1, %r1, %r2; selp.u32 %r0, 1, 0, %p0;", 0},
+      {"mov.b32 %r1, 0x00018001; mov.b32 %r2, 0; setp.ne.f16x2 %p0|%p1, %r1, %r2; selp.u32 %r0, 1, 0, %p0;", 1},
       {"max.xorsign.abs.f32 %f0, 0fc0400000, 0f40000000; mov.b32 %r0, %f0;", 0xc0400000},
       {"cvt.rzi.s32.f32 %r0, 0f4f800000;", 0x7fffffff},
       {absl::StrCat("cvt.rni.s32.f32 %r0, ", Hex(nan), ";"), 0},
