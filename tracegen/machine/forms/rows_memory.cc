@@ -37,7 +37,7 @@ constexpr Form kRows[] = {
     {"REDG", "E? $atomic $number? FTZ? RN? STRONG $scope", "m s:m", OP_ATOMIC, kVariable, kRegisters, kLoadStore},
 
     {"CCTL", "IVALL", "", OP_FENCE, kVariable, kRegisters, kLoadStore},
-    {"CCTL", "E? PF1|PF2", "m", OP_FENCE, kVariable, kRegisters, kLoadStore},
+    {"CCTL", "E? PF1|PF2|DML2|RML2", "m", OP_FENCE, kVariable, kRegisters, kLoadStore},
     {"MEMBAR", "SC|ALL $scope", "", OP_FENCE, kVariable, kRegisters, kLoadStore},
     {"ERRBAR", "", "", OP_FENCE, kFixed, kRegisters, kLoadStore},
     {"CGAERRBAR", "", "", OP_FENCE, kFixed, kRegisters, kLoadStore},

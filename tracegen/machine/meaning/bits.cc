@@ -24,14 +24,12 @@ Value* LookUp(llvm::IRBuilder<>& b, uint32_t table, llvm::ArrayRef<Value*> input
 
 void Lop3(Emission& e) {
   Value* result = LookUp(e.b, e.Number(0), {e.In(0), e.In(1), e.In(2)});
+  // As lop3.or, or as lop3.and.
+  Value* other = e.InPredicate(0, false);
+  Value* predicate = e.b.CreateICmpNE(result, e.Zero());
+  predicate = e.Has("PAND") ? e.b.CreateAnd(predicate, other) : e.b.CreateOr(predicate, other);
   e.Out(result);
-  if (e.Find('p') == nullptr) return;
-  const Operand* other = e.Find('q');
-  // We have not seen what a predicate that can hold would do to the result's.
-  if (other == nullptr || !other->use.reg.is_constant || other->use.sign != '!') {
-    e.Fail("a predicate that the result's is combined with");
-  }
-  e.OutPredicate(0, e.b.CreateICmpNE(result, e.Zero()));
+  e.OutPredicate(0, predicate);
 }
 
 void Plop3(Emission& e) {
@@ -117,15 +115,17 @@ void Brev(Emission& e) { e.Out(e.b.CreateUnaryIntrinsic(llvm::Intrinsic::bitreve
 constexpr std::string_view kShift = "L R W U32 S32 U64 S64 HI";
 
 constexpr OpcodeMeaning kRows[] = {
-    {"LOP3", "LUT", Effect::kComputes, Lop3, "any function of three bits; the predicate: a bit is set",
+    {"LOP3", "LUT PAND", Effect::kComputes, Lop3, "any function of three bits; the predicate: a bit is set",
      "lop3, and, or"},
-    {"ULOP3", "LUT", Effect::kComputes, Lop3, "LOP3 on uniform registers", "lop3, and, or"},
+    {"ULOP3", "LUT PAND", Effect::kComputes, Lop3, "LOP3 on uniform registers", "lop3, and, or"},
     {"PLOP3", "LUT", Effect::kComputes, Plop3, "two functions of three predicates", "and, or, xor, not"},
     {"UPLOP3", "LUT", Effect::kComputes, Plop3, "PLOP3 on uniform predicates", "and, or, xor, not"},
     {"SHF", kShift, Effect::kComputes, Shf, "64 bits shifted, of which one half is kept", "shl, shr, shf"},
     {"USHF", kShift, Effect::kComputes, Shf, "SHF on uniform registers", "shl, shr, shf"},
     {"BMSK", "W", Effect::kComputes, Bmsk, "so many ones from a place on", "bmsk, bfe, bfi"},
+    {"UBMSK", "W", Effect::kComputes, Bmsk, "BMSK on uniform registers", "bmsk, bfe, bfi"},
     {"SGXT", "W U32", Effect::kComputes, Sgxt, "the lowest bits, extended", "szext, bfe"},
+    {"USGXT", "W U32", Effect::kComputes, Sgxt, "SGXT on uniform registers", "szext, bfe"},
     {"FLO", "U32 SH", Effect::kComputes, Flo, "the place of the highest bit that counts", "bfind, clz"},
     {"UFLO", "U32 SH", Effect::kComputes, Flo, "FLO on uniform registers", "bfind, clz"},
     {"POPC", "", Effect::kComputes, Popc, "how many bits are set", "popc"},

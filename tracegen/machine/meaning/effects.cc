@@ -8,7 +8,8 @@ namespace {
 constexpr std::string_view kLoad =
     "E EF EL LU EU NA LTC64B LTC128B LTC256B U8 S8 U16 S16 64 128 CONSTANT STRONG CTA SM GPU SYS VC U";
 constexpr std::string_view kAtomic =
-    "E ADD MIN MAX INC DEC AND OR XOR EXCH CAS U32 S32 64 U64 S64 F32 F64 FTZ RN STRONG CTA SM GPU SYS VC";
+    "E CAST SPIN ADD MIN MAX INC DEC AND OR XOR EXCH CAS U32 S32 64 U64 S64 F16x2 BF16x2 F32 F64 FTZ RN STRONG CTA SM "
+    "GPU SYS VC";
 
 constexpr OpcodeMeaning kRows[] = {
     {"LD", kLoad, Effect::kAccesses, nullptr, "loads from a generic address", "ld"},
@@ -16,7 +17,8 @@ constexpr OpcodeMeaning kRows[] = {
     {"LDS", kLoad, Effect::kAccesses, nullptr, "loads from shared memory", "ld.shared"},
     {"LDL", kLoad, Effect::kAccesses, nullptr, "loads from local memory", "ld.local"},
     {"LDC", kLoad, Effect::kAccesses, nullptr, "loads from a constant bank", "ld.const, ld.param, brx.idx"},
-    {"ULDC", "64", Effect::kAccesses, nullptr, "loads a fixed place of a constant bank", "ld.const, ld.param"},
+    {"ULDC", "U8 S8 U16 S16 64 128", Effect::kAccesses, nullptr, "loads a fixed place of a constant bank",
+     "ld.const, ld.param"},
     {"ST", kLoad, Effect::kAccesses, nullptr, "stores to a generic address", "st"},
     {"STG", kLoad, Effect::kAccesses, nullptr, "stores to global memory", "st.global"},
     {"STS", kLoad, Effect::kAccesses, nullptr, "stores to shared memory", "st.shared"},
@@ -28,15 +30,20 @@ constexpr OpcodeMeaning kRows[] = {
     {"RED", kAtomic, Effect::kAccesses, nullptr, "an atomic operation without a result", "red"},
     {"REDG", kAtomic, Effect::kAccesses, nullptr, "an atomic operation without a result", "red.global"},
 
-    {"QSPC", "E S L G", Effect::kAccesses, nullptr, "whether an address is one of a kind of memory", "isspacep"},
+    {"QSPC", "E S D L G", Effect::kAccesses, nullptr, "whether an address is one of a kind of memory", "isspacep"},
 
-    {"BAR", "SYNC RED POPC AND OR DEFER_BLOCKING", Effect::kMeets, nullptr, "a barrier of the block", "barrier, bar"},
+    {"BAR", "SYNC ARV RED POPC AND OR DEFER_BLOCKING", Effect::kMeets, nullptr, "a barrier of the block",
+     "barrier, bar"},
     {"B2R", "RESULT", Effect::kMeets, nullptr, "what a reduction at a barrier gave", "barrier.red"},
-    {"WARPSYNC", "ALL", Effect::kMeets, nullptr, "waits for the threads of a mask", "bar.warp.sync, shfl.sync"},
+    {"WARPSYNC", "ALL COLLECTIVE", Effect::kMeets, nullptr, "waits for the threads of a mask",
+     "bar.warp.sync, shfl.sync"},
     {"SHFL", "IDX UP DOWN BFLY", Effect::kMeets, nullptr, "a word of another thread of the warp", "shfl.sync"},
     {"VOTE", "ANY ALL EQ", Effect::kMeets, nullptr, "which threads' predicates hold", "vote.sync, activemask"},
     {"VOTEU", "ANY ALL EQ", Effect::kMeets, nullptr, "VOTE into uniform registers", "vote.sync, activemask"},
     {"MATCH", "ANY ALL U64", Effect::kMeets, nullptr, "which threads have the same value", "match.sync"},
+    {"ELECT", "", Effect::kMeets, nullptr, "the first of the threads that are together", "elect.sync"},
+    {"UCGABAR_ARV", "", Effect::kMeets, nullptr, "arrives at the barrier of the cluster", "barrier.cluster.arrive"},
+    {"UCGABAR_WAIT", "", Effect::kMeets, nullptr, "waits at the barrier of the cluster", "barrier.cluster.wait"},
     {"REDUX", "SUM MIN MAX AND OR XOR S32", Effect::kMeets, nullptr, "one value out of all threads'", "redux.sync"},
 
     {"BRA", "U DIV CONV", Effect::kControls, nullptr, "goes on elsewhere", "bra"},
@@ -56,7 +63,9 @@ constexpr OpcodeMeaning kRows[] = {
     {"NANOSLEEP", "", Effect::kNothing, nullptr, "waits for a while", "nanosleep"},
     {"MEMBAR", "SC ALL CTA SM GPU SYS VC", Effect::kNothing, nullptr, "orders accesses", "membar, fence"},
     {"ERRBAR", "", Effect::kNothing, nullptr, "orders errors", "membar, fence"},
-    {"CCTL", "IVALL E PF1 PF2", Effect::kNothing, nullptr, "what caches hold", "membar, prefetch"},
+    {"CGAERRBAR", "", Effect::kNothing, nullptr, "orders errors of the cluster", "membar, fence"},
+    {"ENDCOLLECTIVE", "", Effect::kNothing, nullptr, "ends what WARPSYNC.COLLECTIVE began", "shfl.sync, vote.sync"},
+    {"CCTL", "IVALL E PF1 PF2 DML2 RML2", Effect::kNothing, nullptr, "what caches hold", "membar, prefetch"},
     {"DEPBAR", "LE", Effect::kNothing, nullptr, "waits for the core's own scoreboards", "(control)"},
     {"PMTRIG", "", Effect::kNothing, nullptr, "an event for profilers", "pmevent"},
 };

@@ -112,11 +112,15 @@ Value* Emission::InWide(size_t k, bool is_signed) {
 Value* Emission::InPredicate(size_t k, bool otherwise) {
   const Operand* operand = Find('q', k);
   if (operand == nullptr) return b.getInt1(otherwise);
-  if (operand->kind != Kind::kRegister) return Fail("no predicate", 1);
-  Value* value = state.Read(operand->use.reg);
-  if (!IsPredicate(operand->use.reg)) {
-    if (operand->use.part != "SIGN") return Fail("no predicate", 1);
-    value = b.CreateICmpSLT(value, Zero());
+  Value* value = nullptr;
+  if (operand->use.part == "SIGN") {
+    Operand whole = *operand;
+    whole.use.part.clear();
+    value = b.CreateICmpSLT(Bits(whole), Zero());
+  } else if (operand->kind == Kind::kRegister && IsPredicate(operand->use.reg)) {
+    value = state.Read(operand->use.reg);
+  } else {
+    return Fail("no predicate", 1);
   }
   return operand->use.sign == '!' ? b.CreateNot(value) : value;
 }

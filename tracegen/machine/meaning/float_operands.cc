@@ -57,6 +57,16 @@ Value* DoubleIn(Emission& e, size_t k) {
   return b.CreateBitCast(Signed(e, *operand, bits, kSign64), b.getDoubleTy());
 }
 
+const char* XorSignModifier(const Emission& e) { return e.Has("XORSIGN") ? ".xorsign.abs" : ""; }
+
+Value* MagnitudeSource(Emission& e, size_t k) {
+  const Operand* operand = e.Find('s', k);
+  if (operand == nullptr || !operand->use.absolute || operand->use.sign != 0 || operand->kind == Kind::kImmediate) {
+    return e.Fail("a sign of magnitudes that are none");
+  }
+  return e.Bits(*operand);
+}
+
 Value* PairIn(Emission& e, size_t* at, bool brain) {
   llvm::IRBuilder<>& b = e.b;
   const Operand* operand = e.Find('s', (*at)++);

@@ -43,8 +43,12 @@ void Fmul(Emission& e) {
 }
 
 void Fmnmx(Emission& e) {
-  const std::string modifiers = absl::StrCat(e.Has("FTZ") ? ".ftz" : "", e.Has("NAN") ? ".NaN" : "", ".f32");
+  const std::string modifiers =
+      absl::StrCat(e.Has("FTZ") ? ".ftz" : "", e.Has("NAN") ? ".NaN" : "", XorSignModifier(e), ".f32");
   Value* inputs[] = {FloatIn(e, 0), FloatIn(e, 1)};
+  if (e.Has("XORSIGN")) {
+    for (const size_t k : {0u, 1u}) inputs[k] = e.b.CreateBitCast(MagnitudeSource(e, k), e.b.getFloatTy());
+  }
   Value* least = PtxOperation(e, absl::StrCat("min", modifiers), inputs);
   Value* most = PtxOperation(e, absl::StrCat("max", modifiers), inputs);
   OutFloat(e, e.b.CreateSelect(e.InPredicate(0, true), least, most));
@@ -133,6 +137,17 @@ void Mufu(Emission& e) {
     bits = b.CreateLShr(b.CreateBitCast(result, b.getInt64Ty()), 32);
     return e.Out(b.CreateTrunc(bits, b.getInt32Ty()));
   }
+  // Of half precision: the lower half of a register, or the one that is named; the result's upper half is zero here.
+  if (e.Has("F16") || e.Has("BF16")) {
+    const Operand* operand = e.Find('s');
+    if ((!e.Has("EX2") && !e.Has("TANH")) || operand == nullptr || operand->use.absolute) {
+      return static_cast<void>(e.Fail("this function of half precision"));
+    }
+    const char* type = e.Has("F16") ? "f16" : "bf16";
+    Value* half = b.CreateTrunc(e.InPart(0), b.getInt16Ty());
+    Value* result = PtxOperation(e, absl::StrCat(e.Has("EX2") ? "ex2.approx." : "tanh.approx.", type), {half});
+    return e.Out(b.CreateZExt(b.CreateBitCast(result, b.getInt16Ty()), b.getInt32Ty()));
+  }
   for (const auto& [modifier, ptx] : {std::pair("RCP", "rcp"), std::pair("RSQ", "rsqrt"), std::pair("EX2", "ex2"),
                                       std::pair("LG2", "lg2"), std::pair("SQRT", "sqrt")}) {
     if (e.Has(modifier)) return OutFloat(e, PtxOperation(e, absl::StrCat(ptx, ".approx.ftz.f32"), {FloatIn(e, 0)}));
@@ -151,15 +166,15 @@ constexpr OpcodeMeaning kRows[] = {
     {"FADD", kArithmetic, Effect::kComputes, Fadd, "a + b", "add, sub"},
     {"FMUL", "D2 D4 D8 FTZ RN RM RP RZ SAT", Effect::kComputes, Fmul, "a * b, or a part of it", "mul"},
     {"FFMA", kArithmetic, Effect::kComputes, Ffma, "a * b + c, rounded once", "fma"},
-    {"FMNMX", "FTZ NAN", Effect::kComputes, Fmnmx, "the smaller one if the predicate holds, else the larger",
+    {"FMNMX", "FTZ NAN XORSIGN", Effect::kComputes, Fmnmx, "the smaller one if the predicate holds, else the larger",
      "min, max"},
     {"FSEL", "", Effect::kComputes, Fsel, "a if the predicate holds, else b", "selp, slct"},
     {"FSETP", kCompare, Effect::kComputes, Fsetp, "a comparison and its opposite, each with a predicate", "setp"},
     {"FSET", "BF F LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU T FTZ AND OR XOR", Effect::kComputes, Fset,
      "a comparison as a mask, or as 1.0", "set"},
     {"FCHK", "DIVIDE", Effect::kComputes, Fchk, "whether a quotient needs more care", "div"},
-    {"MUFU", "RCP RSQ EX2 LG2 SIN COS SQRT TANH RCP64H RSQ64H", Effect::kComputes, Mufu, "an approximated function",
-     "rcp, rsqrt, ex2, lg2, sin, cos, sqrt, tanh"},
+    {"MUFU", "RCP RSQ EX2 LG2 SIN COS SQRT TANH RCP64H RSQ64H F16 BF16", Effect::kComputes, Mufu,
+     "an approximated function", "rcp, rsqrt, ex2, lg2, sin, cos, sqrt, tanh"},
     {"DADD", "RN RM RP RZ", Effect::kComputes, Dadd, "a + b", "add, sub"},
     {"DMUL", "RN RM RP RZ", Effect::kComputes, Dmul, "a * b", "mul"},
     {"DFMA", "RN RM RP RZ", Effect::kComputes, Dfma, "a * b + c, rounded once", "fma"},

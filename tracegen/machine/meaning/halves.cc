@@ -33,6 +33,18 @@ Value* Half(Emission& e, Value* pair, bool upper) {
   return PtxOperation(e, IsBrain(e) ? "cvt.f32.bf16" : "cvt.f32.f16", {bits});
 }
 
+// With .FTZ subnormal numbers become zero.
+Value* FlushedPair(Emission& e, Value* pair) {
+  if (!e.Has("FTZ")) return pair;
+  llvm::IRBuilder<>& b = e.b;
+  for (const unsigned at : {0u, 16u}) {
+    Value* magnitude = b.CreateAnd(b.CreateLShr(pair, at), 0x7fff);
+    Value* is_tiny = b.CreateICmpULT(magnitude, b.getInt32(IsBrain(e) ? 0x80 : 0x400));
+    pair = b.CreateSelect(is_tiny, b.CreateAnd(pair, ~(0x7fffu << at)), pair);
+  }
+  return pair;
+}
+
 void Hadd2(Emission& e) {
   if (!e.Has("F32")) return e.Out(OnPairs(e, "add", 2));
   // Two numbers of half precision to one of single precision.
@@ -49,18 +61,37 @@ void Hmnmx2(Emission& e) {
   size_t at = 0;
   Value* a = PairIn(e, &at, IsBrain(e));
   Value* c = PairIn(e, &at, IsBrain(e));
-  const std::string modifiers =
-      absl::StrCat(e.Has("FTZ") ? ".ftz" : "", e.Has("NAN") ? ".NaN" : "", IsBrain(e) ? ".bf16x2" : ".f16x2");
+  if (e.Has("XORSIGN")) {
+    a = MagnitudeSource(e, 0);
+    c = MagnitudeSource(e, 1);
+  }
+  const std::string modifiers = absl::StrCat(e.Has("FTZ") ? ".ftz" : "", e.Has("NAN") ? ".NaN" : "", XorSignModifier(e),
+                                             IsBrain(e) ? ".bf16x2" : ".f16x2");
   Value* least = PtxOperation(e, absl::StrCat("min", modifiers), {a, c});
   Value* most = PtxOperation(e, absl::StrCat("max", modifiers), {a, c});
   e.Out(e.b.CreateSelect(e.InPredicate(0, true), least, most));
 }
 
+// A comparison of each pair of numbers: as 1, or as all ones.
+void Hset2(Emission& e) {
+  size_t at = 0;
+  Value* a = FlushedPair(e, PairIn(e, &at, IsBrain(e)));
+  Value* c = FlushedPair(e, PairIn(e, &at, IsBrain(e)));
+  Value* other = e.InPredicate(0, true);
+  const uint32_t yes = !e.Has("BF") ? 0xffff : IsBrain(e) ? 0x3f80 : 0x3c00;
+  Value* word = e.Zero();
+  for (const bool upper : {false, true}) {
+    Value* holds = Combined(e, ComparedFloats(e, Half(e, a, upper), Half(e, c, upper)), other);
+    word = e.b.CreateOr(word, e.b.CreateSelect(holds, e.b.getInt32(upper ? yes << 16 : yes), e.Zero()));
+  }
+  e.Out(word);
+}
+
 // One predicate for each number.
 void Hsetp2(Emission& e) {
   size_t at = 0;
-  Value* a = PairIn(e, &at, IsBrain(e));
-  Value* c = PairIn(e, &at, IsBrain(e));
+  Value* a = FlushedPair(e, PairIn(e, &at, IsBrain(e)));
+  Value* c = FlushedPair(e, PairIn(e, &at, IsBrain(e)));
   Value* other = e.InPredicate(0, true);
   Value* low = Combined(e, ComparedFloats(e, Half(e, a, false), Half(e, c, false)), other);
   Value* high = Combined(e, ComparedFloats(e, Half(e, a, true), Half(e, c, true)), other);
@@ -72,9 +103,11 @@ constexpr OpcodeMeaning kRows[] = {
     {"HADD2", "F32 BF16_V2 FTZ SAT", Effect::kComputes, Hadd2, "a + b; .F32 of lower halves to one number", "add, cvt"},
     {"HMUL2", "BF16_V2 FTZ SAT", Effect::kComputes, Hmul2, "a * b", "mul"},
     {"HFMA2", "MMA BF16_V2 FTZ SAT RELU", Effect::kComputes, Hfma2, "a * b + c, rounded once", "fma, mov"},
-    {"HMNMX2", "BF16_V2 FTZ NAN", Effect::kComputes, Hmnmx2, "the smaller or the larger numbers", "min, max"},
-    {"HSETP2", "BF16_V2 F LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU T AND OR XOR", Effect::kComputes, Hsetp2,
-     "comparisons of the lower and the upper numbers", "setp"},
+    {"HMNMX2", "BF16_V2 FTZ NAN XORSIGN", Effect::kComputes, Hmnmx2, "the smaller or the larger numbers", "min, max"},
+    {"HSET2", "BF BF16_V2 FTZ F LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU T AND OR XOR", Effect::kComputes,
+     Hset2, "comparisons of the lower and the upper numbers as masks, or as 1.0", "set"},
+    {"HSETP2", "BF16_V2 FTZ F LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU T AND OR XOR", Effect::kComputes,
+     Hsetp2, "comparisons of the lower and the upper numbers", "setp"},
 };
 
 }  // namespace

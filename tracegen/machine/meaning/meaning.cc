@@ -23,8 +23,8 @@ bool Understands(const OpcodeMeaning& row, std::string_view modifier) {
 std::span<const OpcodeMeaning> AllMeanings() {
   static const auto& all = *[] {
     auto* rows = new std::vector<OpcodeMeaning>();
-    for (const auto& part : {IntegerMeanings(), BitMeanings(), MoveMeanings(), FloatMeanings(), HalfMeanings(),
-                             ConversionMeanings(), EffectMeanings()}) {
+    for (const auto& part : {IntegerMeanings(), PackedMeanings(), BitMeanings(), MoveMeanings(), FloatMeanings(),
+                             HalfMeanings(), ConversionMeanings(), EffectMeanings()}) {
       rows->insert(rows->end(), part.begin(), part.end());
     }
     return rows;

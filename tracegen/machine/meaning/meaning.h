@@ -35,6 +35,7 @@ const OpcodeMeaning* MeaningOf(const Instruction& instruction);
 
 // By file.
 std::span<const OpcodeMeaning> IntegerMeanings();
+std::span<const OpcodeMeaning> PackedMeanings();
 std::span<const OpcodeMeaning> BitMeanings();
 std::span<const OpcodeMeaning> MoveMeanings();
 std::span<const OpcodeMeaning> FloatMeanings();

@@ -1,6 +1,11 @@
 // Moves: between registers of all files, from special registers, by bytes, by choice.
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "tracegen/machine/forms/pattern.h"
 #include "tracegen/machine/meaning/meaning.h"
+#include "tracegen/machine/meaning/ptx_operation.h"
 
 namespace heddle::tracegen::machine {
 namespace {
@@ -17,8 +22,12 @@ void Mov(Emission& e) {
 
 void Sel(Emission& e) { e.Out(e.b.CreateSelect(e.InPredicate(0, true), e.In(0), e.In(1))); }
 
-// Operands are a, the choice of bytes, and b.
-void Prmt(Emission& e) { e.Out(e.Intrinsic("llvm.nvvm.prmt", {e.In(0), e.In(2), e.In(1)})); }
+// Operands are a, the choice of bytes, and b. Modes are those of PTX.
+void Prmt(Emission& e) {
+  if (e.at.modifiers.empty()) return e.Out(e.Intrinsic("llvm.nvvm.prmt", {e.In(0), e.In(2), e.In(1)}));
+  const std::string mnemonic = absl::StrCat("prmt.b32.", absl::AsciiStrToLower(e.at.modifiers[0]));
+  e.Out(PtxOperation(e, mnemonic, {e.In(0), e.In(2), e.In(1)}));
+}
 
 Value* SpecialWord(Emission& e, std::string_view name) {
   Value* value = e.state.Special(name);
@@ -74,7 +83,8 @@ constexpr OpcodeMeaning kRows[] = {
     {"UMOV", "", Effect::kComputes, Mov, "MOV on uniform registers", "mov"},
     {"SEL", "", Effect::kComputes, Sel, "a if the predicate holds, else b", "selp"},
     {"USEL", "", Effect::kComputes, Sel, "SEL on uniform registers", "selp"},
-    {"PRMT", "", Effect::kComputes, Prmt, "four bytes out of eight, or their signs", "prmt, bfe, cvt"},
+    {"PRMT", "F4E B4E RC8 ECL ECR RC16", Effect::kComputes, Prmt, "four bytes out of eight, or their signs",
+     "prmt, bfe, cvt"},
     {"UPRMT", "", Effect::kComputes, Prmt, "PRMT on uniform registers", "prmt"},
     {"S2R", "", Effect::kComputes, S2r, "a special register", "special registers"},
     {"S2UR", "", Effect::kComputes, S2r, "a special register, into a uniform one", "special registers"},

@@ -67,17 +67,18 @@ bool Fits(const OperandPlace& place, const Operand& operand, uint8_t registers) 
       if (operand.kind == kRegister) {
         return IsValueRegister(operand) && operand.use.sign != '!' && FitsFile(operand.use.reg, count);
       }
-      return operand.kind == kImmediate || operand.kind == kConstant || operand.kind == kBindless ||
-             operand.kind == kSymbol;
+      return operand.kind == kImmediate || (operand.kind == kConstant && operand.use.part.empty()) ||
+             operand.kind == kBindless || operand.kind == kSymbol;
     case 'p':
       return IsPredicate(operand) && IsPlain(operand.use);
     case 'q':
       if (operand.is_register(RegisterFile::kGeneral) && operand.use.part == "SIGN") return true;
+      if (operand.kind == kConstant && operand.use.part == "SIGN") return true;
       return IsPredicate(operand) && (operand.use.sign == 0 || operand.use.sign == '!') && operand.use.part.empty();
     case 'm':
       return operand.kind == kAddress;
     case 'c':
-      return operand.kind == kConstant || operand.kind == kBindless;
+      return (operand.kind == kConstant && operand.use.part.empty()) || operand.kind == kBindless;
     case 'S':
       return operand.kind == kSpecial;
     case 'A':

@@ -146,10 +146,12 @@ std::optional<std::string_view> Brackets(std::string_view* text) {
   return inside;
 }
 
-// c[0x0][0x160], -|c[0x3][R0+0x10]|, cx[UR4][0x10], [R4.64], desc[UR6][R4.64]. Nothing if the text is none of these.
+// c[0x0][0x160], -|c[0x3][R0+0x10]|, c[0x0][0x164].SIGN, cx[UR4][0x10], [R4.64], desc[UR6][R4.64]. Nothing if the text
+// is none of these.
 std::optional<Operand> ParseBracketed(std::string_view text) {
   Operand operand;
-  if (!text.empty() && (text[0] == '-' || text[0] == '~')) {
+  const bool is_negated = text.starts_with("!") && text.ends_with("].SIGN");
+  if (!text.empty() && (text[0] == '-' || text[0] == '~' || is_negated)) {
     operand.use.sign = text[0];
     text.remove_prefix(1);
   }
@@ -157,6 +159,11 @@ std::optional<Operand> ParseBracketed(std::string_view text) {
     operand.use.absolute = true;
     text = text.substr(1, text.size() - 2);
   }
+  if (text.ends_with("].SIGN")) {
+    operand.use.part = "SIGN";
+    text.remove_suffix(5);
+  }
+  const bool has_part = !operand.use.part.empty();
   const bool changed = operand.use.sign != 0 || operand.use.absolute;
   if (Take(&text, "cx")) {
     operand.kind = Operand::Kind::kBindless;
@@ -188,7 +195,7 @@ std::optional<Operand> ParseBracketed(std::string_view text) {
   }
   if (!text.empty()) return {};
   const std::optional<Address> address = ParseAddress(*inside);
-  if (!address) return {};
+  if (!address || (has_part && operand.kind != Operand::Kind::kConstant)) return {};
   operand.address = *address;
   return operand;
 }
@@ -344,6 +351,7 @@ std::string OperandText(const Operand& operand) {
       absl::StrAppend(&text, bar, operand.descriptor ? "cx[" : "c[",
                       operand.descriptor ? UseText(*operand.descriptor) : HexadecimalText(operand.bank, false), "][",
                       AddressText(operand.address), "]", bar);
+      if (!operand.use.part.empty()) absl::StrAppend(&text, ".", operand.use.part);
       return text;
     }
     default:
