@@ -125,7 +125,6 @@ class Follower {
     const Operand& callee = instruction.operands.back();
     if (callee.kind == Kind::kImmediate) return Branch(instruction, step);
     step->next = {index_ + 1};
-    if (IsConditional(instruction)) return absl::UnimplementedError("a call under a guard has no form here yet");
     if (instruction.operands.front().kind == Kind::kRegister) {
       step->terminator = trace::v1::CALL_INDIRECT;
       return absl::OkStatus();
@@ -162,6 +161,79 @@ class Follower {
 // By convergence barrier: where the BSSYs that may have set it last say that threads meet.
 using Meetings = std::map<uint8_t, std::set<uint32_t>>;
 
+bool IsGuarded(const Instruction& instruction) { return instruction.guard && IsCondition(*instruction.guard); }
+
+// Follows the code with what each barrier may hold.
+class SyncLinker {
+ public:
+  SyncLinker(const CodeText& text, std::vector<Step>* steps) : text_(text), steps_(steps) {}
+
+  void Link(uint32_t entry) {
+    work_ = {entry};
+    before_[entry];
+    while (!work_.empty()) {
+      const uint32_t at = work_.back();
+      work_.pop_back();
+      One(at);
+    }
+  }
+
+ private:
+  void One(uint32_t at) {
+    Meetings meetings = before_[at];
+    const Instruction& instruction = text_.instructions[at];
+    Step& step = (*steps_)[at];
+    std::vector<uint32_t> next = step.next;
+    if (instruction.opcode() == "BSYNC") {
+      const std::set<uint32_t>& found = meetings[instruction.operands[0].use.reg.number];
+      // The set only grows, so the last visit has it whole.
+      next.assign(found.begin(), found.end());
+      if (next.empty() && !step.runs_out) next = {at + 1};
+      step.next = next;
+      step.terminator = next.size() > 1 ? trace::v1::BRANCH_WIDE : trace::v1::FALL_THROUGH;
+    } else if (step.sets_barrier) {
+      std::set<uint32_t>& of_barrier = meetings[instruction.operands[0].use.reg.number];
+      if (!IsGuarded(instruction)) of_barrier.clear();
+      of_barrier.insert(step.meeting);
+    } else if (instruction.opcode() == "BMOV") {
+      Move(instruction, at, &meetings);
+    }
+    for (const uint32_t to : next) {
+      const auto [place, is_new] = before_.try_emplace(to);
+      bool grew = is_new;
+      for (const auto& [barrier, targets] : meetings) {
+        for (const uint32_t target : targets) grew |= place->second[barrier].insert(target).second;
+      }
+      if (grew) work_.push_back(to);
+    }
+  }
+
+  // From or to a general register. What any register holds is what any barrier gave, or what a caller had.
+  void Move(const Instruction& instruction, uint32_t at, Meetings* meetings) {
+    const bool restores = instruction.operands[0].is_register(RegisterFile::kConvergence);
+    const Operand& barrier = instruction.operands[restores ? 0 : 1];
+    if (!barrier.is_register(RegisterFile::kConvergence)) return;
+    std::set<uint32_t>& of_barrier = (*meetings)[barrier.use.reg.number];
+    if (restores) {
+      restores_.insert(at);
+      if (!IsGuarded(instruction)) of_barrier.clear();
+      of_barrier.insert(saved_.begin(), saved_.end());
+      return;
+    }
+    const size_t known = saved_.size();
+    saved_.insert(of_barrier.begin(), of_barrier.end());
+    if (saved_.size() > known) work_.insert(work_.end(), restores_.begin(), restores_.end());
+    if (instruction.Has("CLEAR") && !IsGuarded(instruction)) of_barrier.clear();
+  }
+
+  const CodeText& text_;
+  std::vector<Step>* const steps_;
+  std::map<uint32_t, Meetings> before_;
+  std::vector<uint32_t> work_;
+  std::set<uint32_t> saved_;     // targets that general registers may hold
+  std::set<uint32_t> restores_;  // places that take them from there
+};
+
 }  // namespace
 
 std::string PlaceText(const Cubin& cubin, uint32_t section, uint32_t index) {
@@ -188,41 +260,6 @@ absl::StatusOr<std::vector<Step>> FollowSection(const Cubin& cubin, uint32_t sec
   return Follower(cubin, section, text, functions).Follow();
 }
 
-void LinkSyncs(const CodeText& text, uint32_t entry, std::vector<Step>* steps) {
-  std::map<uint32_t, Meetings> before;
-  std::vector<uint32_t> work = {entry};
-  before[entry];
-  while (!work.empty()) {
-    const uint32_t at = work.back();
-    work.pop_back();
-    Meetings meetings = before[at];
-    const Instruction& instruction = text.instructions[at];
-    Step& step = (*steps)[at];
-    std::vector<uint32_t> next = step.next;
-    if (instruction.opcode() == "BSYNC") {
-      const std::set<uint32_t>& found = meetings[instruction.operands[0].use.reg.number];
-      // The set only grows, so the last visit has it whole.
-      next.assign(found.begin(), found.end());
-      if (next.empty() && !step.runs_out) next = {at + 1};
-      step.next = next;
-      step.terminator = next.size() > 1 ? trace::v1::BRANCH_WIDE : trace::v1::FALL_THROUGH;
-    } else if (step.sets_barrier) {
-      meetings[instruction.operands[0].use.reg.number] = {step.meeting};
-    } else if (instruction.opcode() == "BMOV") {
-      // Cleared, or filled with what a caller had.
-      for (const Operand& operand : instruction.operands) {
-        if (operand.is_register(RegisterFile::kConvergence)) meetings.erase(operand.use.reg.number);
-      }
-    }
-    for (const uint32_t to : next) {
-      const auto [place, is_new] = before.try_emplace(to);
-      bool grew = is_new;
-      for (const auto& [barrier, targets] : meetings) {
-        for (const uint32_t target : targets) grew |= place->second[barrier].insert(target).second;
-      }
-      if (grew) work.push_back(to);
-    }
-  }
-}
+void LinkSyncs(const CodeText& text, uint32_t entry, std::vector<Step>* steps) { SyncLinker(text, steps).Link(entry); }
 
 }  // namespace heddle::tracegen::machine

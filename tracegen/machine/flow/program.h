@@ -83,7 +83,7 @@ struct MachineProgram {
 
 // Errors, each with function and offset: a disassembly of another cubin; a branch to where there is no code; a call of
 // a function that is not there; an indirect branch without a table; control bits that are not known; an instruction
-// whose registers are not known (Meaning::kNamed); a call under a guard; code that runs past its end.
+// whose registers are not known (Meaning::kNamed); code that runs past its end.
 absl::StatusOr<MachineProgram> BuildProgram(const Cubin& cubin, const Disassembly& disassembly);
 
 }  // namespace heddle::tracegen::machine

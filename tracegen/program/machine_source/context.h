@@ -12,8 +12,10 @@
 namespace heddle::tracegen {
 
 // How a function of machine code is called: registers are handed over and back as values. All that it or its callees
-// touch are parameters, behind one of 64 bits that says where local memory lies; those that they write are its results.
+// touch are parameters, behind one of 64 bits that says where local memory lies, and words of the kernel's parameters
+// that they read; those that they write are its results.
 struct FunctionShape {
+  std::vector<int64_t> words;  // places in bank 0
   std::vector<machine::Register> passed;
   std::vector<machine::Register> returned;
 };

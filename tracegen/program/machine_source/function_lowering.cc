@@ -102,7 +102,9 @@ class Lowering {
   void TakeRegisters() {
     const FunctionShape& shape = in_.shapes[index_];
     state_.banks().SetLocalMemory(function_->getArg(0), nullptr);
-    for (unsigned i = 0; i < shape.passed.size(); ++i) state_.Set(shape.passed[i], function_->getArg(i + 1));
+    unsigned next = 1;
+    for (const int64_t at : shape.words) state_.banks().SetParameterWord(at, function_->getArg(next++));
+    for (const Register& reg : shape.passed) state_.Set(reg, function_->getArg(next++));
   }
 
   // IR blocks for all nodes that control can come to.
@@ -155,7 +157,7 @@ class Lowering {
         }
         break;
       case Effect::kMeets:
-        LowerMachineMeeting(context);
+        LowerMachineMeeting(context, &access);
         break;
       case Effect::kControls:
         Control(context);
@@ -182,7 +184,7 @@ class Lowering {
     const uint32_t columns = CountColumns(flow, nobody);
     if (columns == 0) return absl::OkStatus();
     if (access == nullptr) return Error(*step.instruction, "a memory access that cannot be recorded");
-    links_.accesses[access].push_back({node_, step.flow_index, position_++, 0});
+    for (uint32_t i = 0; i < columns; ++i) links_.accesses[access].push_back({node_, step.flow_index, position_++, 0});
     return absl::OkStatus();
   }
 
@@ -195,7 +197,7 @@ class Lowering {
     } else if (op == "BMOV") {
       MoveBarrier(step);
     } else if (op == "CALL" && step.instruction.op == v1::OP_CALL && IsCall()) {
-      Call();
+      Call(step.e);
     }
   }
 
@@ -218,12 +220,16 @@ class Lowering {
 
   bool IsCall() const { return layout_.flow.nodes[static_cast<size_t>(node_)].end == FlowEnd::kCall; }
 
-  void Call() {
+  void Call(machine::Emission& e) {
     const std::string& name = layout_.flow.nodes[static_cast<size_t>(node_)].callees.at(0);
     uint32_t callee = 0;
     while (in_.function(callee).name != name) ++callee;
     const FunctionShape& shape = in_.shapes[callee];
     std::vector<Value*> arguments = {state_.banks().local_window()};
+    for (const int64_t at : shape.words) {
+      Value* word = state_.banks().Word(0, at);
+      arguments.push_back(word != nullptr ? word : e.Fail("a parameter of the kernel that the function reads"));
+    }
     for (const Register& reg : shape.passed) arguments.push_back(state_.Read(reg));
     Value* results = b_.CreateCall(in_.functions[callee], arguments);
     for (unsigned i = 0; i < shape.returned.size(); ++i) {
@@ -262,6 +268,9 @@ class Lowering {
     taken.decision = 1;
     if (node.guard != nullptr) {
       Value* condition = state_.Predicate(*node.guard);
+      if (node.second_guard != nullptr) {
+        condition = b_.CreateAnd(condition, state_.Predicate(*node.second_guard));
+      }
       links_.edges[b_.CreateCondBr(condition, BlockOf(flow.next), BlockOf(flow.taken))] = {fall, taken};
       return absl::OkStatus();
     }
@@ -269,7 +278,7 @@ class Lowering {
     Value* condition = emission.InPredicate(0, true);
     if (last->is_guarded) condition = b_.CreateAnd(state_.Predicate(*last->text.guard), condition);
     // Threads are always together where that is asked: whoever waits for others does so at the instruction itself.
-    if (last->text.Has("DIV") || last->text.Has("CONV")) condition = b_.getFalse();
+    if (last->text.Has("DIV")) condition = b_.getFalse();
     if (!emission.failure.empty()) return Error(*last, emission.failure);
     links_.edges[b_.CreateCondBr(condition, BlockOf(flow.taken), BlockOf(flow.next))] = {taken, fall};
     return absl::OkStatus();

@@ -3,6 +3,8 @@
 #include <set>
 #include <utility>
 
+#include "tracegen/program/machine_source/constant_banks.h"
+
 namespace heddle::tracegen {
 namespace {
 
@@ -15,7 +17,10 @@ using RegisterSet = std::set<std::pair<RegisterFile, uint8_t>>;
 struct Touched {
   RegisterSet all;
   RegisterSet written;
+  std::set<int64_t> words;
   std::set<uint32_t> callees;
+
+  size_t size() const { return all.size() + written.size() + words.size(); }
 };
 
 Touched TouchedBy(const machine::MachineProgram& program, const machine::ProgramFunction& function) {
@@ -25,7 +30,10 @@ Touched TouchedBy(const machine::MachineProgram& program, const machine::Program
     const machine::ProgramBlock& block = program.blocks[function.first_block + i];
     touched.callees.insert(block.callees.begin(), block.callees.end());
     for (uint32_t k = 0; k < block.instruction_count; ++k) {
-      for (const uint32_t number : program.instructions[block.first_instruction + k].dst) {
+      const machine::ProgramInstruction& instruction = program.instructions[block.first_instruction + k];
+      const std::vector<int64_t> words = ParameterWordsOf(instruction.text, program.architecture);
+      touched.words.insert(words.begin(), words.end());
+      for (const uint32_t number : instruction.dst) {
         const Register& reg = function.registers[number - 1];
         touched.written.emplace(reg.file, reg.number);
       }
@@ -48,16 +56,19 @@ std::vector<FunctionShape> ShapesOf(const machine::MachineProgram& program) {
   for (bool grew = true; grew;) {
     grew = false;
     for (Touched& one : all) {
-      const size_t before = one.all.size() + one.written.size();
+      const size_t before = one.size();
       for (const uint32_t callee : one.callees) {
         one.all.insert(all[callee].all.begin(), all[callee].all.end());
         one.written.insert(all[callee].written.begin(), all[callee].written.end());
+        one.words.insert(all[callee].words.begin(), all[callee].words.end());
       }
-      grew |= one.all.size() + one.written.size() > before;
+      grew |= one.size() > before;
     }
   }
   std::vector<FunctionShape> shapes;
-  for (const Touched& one : all) shapes.push_back({AsList(one.all), AsList(one.written)});
+  for (const Touched& one : all) {
+    shapes.push_back({{one.words.begin(), one.words.end()}, AsList(one.all), AsList(one.written)});
+  }
   return shapes;
 }
 
@@ -68,6 +79,7 @@ llvm::Type* TypeOf(llvm::LLVMContext& context, const Register& reg) {
 
 llvm::FunctionType* FunctionTypeOf(llvm::LLVMContext& context, const FunctionShape& shape) {
   std::vector<llvm::Type*> parameters = {llvm::Type::getInt64Ty(context)};
+  parameters.insert(parameters.end(), shape.words.size(), llvm::Type::getInt32Ty(context));
   for (const Register& reg : shape.passed) parameters.push_back(TypeOf(context, reg));
   std::vector<llvm::Type*> results;
   for (const Register& reg : shape.returned) results.push_back(TypeOf(context, reg));

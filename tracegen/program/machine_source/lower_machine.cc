@@ -37,11 +37,6 @@ class MachineLowering {
   }
 
   absl::StatusOr<CanonicalModule> Run() {
-    if (in_->program().architecture != machine::Architecture::kSm80) {
-      return absl::UnimplementedError(absl::StrCat("machine code of ",
-                                                   machine::ArchitectureName(in_->program().architecture),
-                                                   " cannot be executed yet: assemble for sm_80"));
-    }
     HEDDLE_ASSIGN_OR_RETURN(const auto target, MakeTargetMachine(kAnalysisTarget));
     canonical_.module->setTargetTriple(target->getTargetTriple().str());
     canonical_.module->setDataLayout(target->createDataLayout());

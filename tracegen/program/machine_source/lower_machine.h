@@ -19,8 +19,8 @@
 
 namespace heddle::tracegen {
 
-// `module` is what was assembled of `ptx`; `name` stands for it in messages. Errors: another architecture than sm_80;
-// an instruction that has no meaning yet, with its place and text; variables or parameters that are not supported.
+// `module` is what was assembled of `ptx`; `name` stands for it in messages. Errors: an instruction that has no meaning
+// yet, with its place and text; variables or parameters that are not supported.
 absl::StatusOr<CanonicalModule> LowerMachine(const ptx::Module& ptx, const machine::MachineModule& module,
                                              const std::string& name);
 

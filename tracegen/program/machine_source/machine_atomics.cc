@@ -4,11 +4,13 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DerivedTypes.h"
 #include "tracegen/machine/meaning/emission.h"
+#include "tracegen/machine/meaning/ptx_operation.h"
 #include "tracegen/program/machine_source/machine_step.h"
 
 namespace heddle::tracegen {
 namespace {
 
+namespace v1 = ::heddle::trace::v1;
 using llvm::Value;
 using Op = llvm::AtomicRMWInst;
 
@@ -32,6 +34,46 @@ std::optional<Op::BinOp> OperationOf(const machine::Emission& e) {
   return std::nullopt;
 }
 
+// With which the operation changes nothing; null if there is none, or if it is not known.
+Value* NothingOf(MachineStepContext& step) {
+  const std::optional<Op::BinOp> operation = OperationOf(step.e);
+  if (!operation) return nullptr;
+  const unsigned bits = IsWide(step.e) ? 64 : 32;
+  switch (*operation) {
+    case Op::FAdd:  // -0
+    case Op::Max:
+      return step.b.getInt(llvm::APInt::getSignedMinValue(bits));
+    case Op::Min:
+      return step.b.getInt(llvm::APInt::getSignedMaxValue(bits));
+    case Op::UMin:
+    case Op::And:
+      return step.b.getInt(llvm::APInt::getAllOnes(bits));
+    case Op::Add:
+    case Op::UMax:
+    case Op::Or:
+    case Op::Xor:
+      return step.b.getInt(llvm::APInt::getZero(bits));
+    default:
+      return nullptr;
+  }
+}
+
+// Sums of two numbers of 16 bits. One thread runs at a time, so a load and a store are one operation.
+void AddPair(MachineStepContext& step, Value* pointer, llvm::Instruction** access) {
+  llvm::IRBuilder<>& b = step.b;
+  machine::Emission& e = step.e;
+  if (!e.Has("ADD")) {
+    e.Fail("this atomic operation");
+    return;
+  }
+  const llvm::Align align(4);
+  llvm::LoadInst* old = b.CreateAlignedLoad(b.getInt32Ty(), pointer, align);
+  *access = old;
+  const char* add = e.Has("F16x2") ? "add.f16x2" : "add.rn.bf16x2";
+  b.CreateAlignedStore(machine::PtxOperation(e, add, {old, e.In(0)}), pointer, align);
+  e.Out(old);
+}
+
 Value* OperandOf(MachineStepContext& step, size_t k) { return IsWide(step.e) ? step.e.InWide(k, false) : step.e.In(k); }
 
 }  // namespace
@@ -39,13 +81,20 @@ Value* OperandOf(MachineStepContext& step, size_t k) { return IsWide(step.e) ? s
 void LowerMachineAtomic(MachineStepContext& step, llvm::Instruction** access) {
   llvm::IRBuilder<>& b = step.b;
   machine::Emission& e = step.e;
-  const machine::Operand* done = e.Find('p');
-  if (done != nullptr && !done->use.reg.is_constant) {
-    e.Fail("an atomic operation with a predicate of its own");
-    return;
-  }
   Value* pointer = MachinePointer(step);
+  // Whether it was done. Of some operations generic addresses have to be of global memory, and the code that follows
+  // does the others in steps.
+  const machine::Operand* done = e.Find('p');
+  Value* is_done = nullptr;
+  if (done != nullptr && !done->use.reg.is_constant) {
+    if (step.instruction.space != v1::SPACE_GENERIC || NothingOf(step) == nullptr) {
+      e.Fail("an atomic operation with a predicate of its own");
+      return;
+    }
+    is_done = e.Intrinsic("llvm.nvvm.isspacep.global", {pointer});
+  }
   const llvm::Align align(IsWide(e) ? 8 : 4);
+  if (e.Has("F16x2") || e.Has("BF16x2")) return AddPair(step, pointer, access);
   if (e.Has("POPC")) {
     // Adds the number of threads that execute it together: one for each.
     const machine::Operand* to = e.Find('d');
@@ -75,10 +124,12 @@ void LowerMachineAtomic(MachineStepContext& step, llvm::Instruction** access) {
     return;
   }
   Value* value = OperandOf(step, 0);
+  if (is_done != nullptr) value = b.CreateSelect(is_done, value, NothingOf(step));
   if (*operation == Op::FAdd) value = b.CreateBitCast(value, IsWide(e) ? b.getDoubleTy() : b.getFloatTy());
   Op* update = b.CreateAtomicRMW(*operation, pointer, value, align, kOrder);
   *access = update;
   e.Out(b.CreateBitCast(update, b.getIntNTy(IsWide(e) ? 64 : 32)));
+  if (is_done != nullptr) e.OutPredicate(0, is_done);
 }
 
 }  // namespace heddle::tracegen

@@ -77,28 +77,33 @@ class LayoutBuilder {
     node_of_block_[number] = current_;
     for (uint32_t i = 0; i < block.instruction_count; ++i) {
       const ProgramInstruction& instruction = program_.instructions[block.first_instruction + i];
-      HEDDLE_RETURN_IF_ERROR(Add(instruction));
+      const bool calls = instruction.op == v1::OP_CALL && block.terminator == v1::CALL;
+      HEDDLE_RETURN_IF_ERROR(Add(instruction, calls));
     }
     const ProgramInstruction& last = program_.instructions[block.first_instruction + block.instruction_count - 1];
     return End(block, last);
   }
 
-  absl::Status Add(const ProgramInstruction& instruction) {
+  // `calls`: it is a call of a function, and the last one of its block.
+  absl::Status Add(const ProgramInstruction& instruction, bool calls) {
     const machine::OpcodeMeaning* meaning = machine::MeaningOf(instruction.text);
     if (meaning == nullptr) return MachineError(function_, instruction, "a machine instruction without a meaning yet");
     const std::string_view op = instruction.text.opcode();
     // What must not happen, or would be recorded, for threads whose guard is false.
     const bool stands_alone = meaning->effect == Effect::kAccesses || meaning->effect == Effect::kMeets ||
-                              op == "EXIT" || op == "RET" || op == "BPT";
+                              op == "EXIT" || op == "RET" || op == "BPT" || calls;
     const RegisterUse* guard = instruction.is_guarded ? &*instruction.text.guard : nullptr;
+    const RegisterUse* second = nullptr;
     if (op == "EXIT" || op == "RET") {
       const RegisterUse* own = OwnPredicate(instruction.text);
-      if (own != nullptr && guard != nullptr)
-        return MachineError(function_, instruction, "two predicates decide on it");
-      if (own != nullptr) guard = own;
+      if (guard != nullptr) {
+        second = own;
+      } else {
+        guard = own;
+      }
     }
     if (guard != nullptr && stands_alone) {
-      if (!IsRunOf(*guard)) BeginRun(instruction, *guard);
+      if (second != nullptr || !IsRunOf(*guard)) BeginRun(instruction, *guard, second);
     } else {
       EndRun();
     }
@@ -122,11 +127,12 @@ class LayoutBuilder {
   }
 
   // The node of what stands under a guard begins; the one before it decides.
-  void BeginRun(const ProgramInstruction& instruction, const RegisterUse& guard) {
+  void BeginRun(const ProgramInstruction& instruction, const RegisterUse& guard, const RegisterUse* second) {
     EndRun();
     if (node().instructions.empty()) node().instructions.push_back(StaticJoin(lines_.Add(instruction)));
     node().end = FlowEnd::kConditional;
     steps().guard = &guard;
+    steps().second_guard = second;
     run_guard_ = &guard;
     run_from_ = current_;
     pending_.emplace_back(current_, &FlowNode::next);
@@ -145,8 +151,11 @@ class LayoutBuilder {
 
   absl::Status End(const ProgramBlock& block, const ProgramInstruction& last) {
     const auto jump = [&](Way way, uint32_t to) { jumps_.push_back({current_, way, to}); };
-    // A call without a function behind it is a jump.
-    if (last.op == v1::OP_CALL && block.terminator != v1::CALL) node().instructions.back().opcode.op = v1::OP_BRANCH;
+    // A call without a function behind it is a jump, which decides by itself if it has a guard.
+    if (last.op == v1::OP_CALL && block.terminator != v1::CALL) {
+      node().instructions.back().opcode.op = v1::OP_BRANCH;
+      node().instructions.back().is_guarded = false;
+    }
     switch (block.terminator) {
       case v1::FALL_THROUGH:
         EndRun();
@@ -178,6 +187,9 @@ class LayoutBuilder {
         node().end = FlowEnd::kCall;
         for (const uint32_t callee : block.callees) node().callees.push_back(program_.functions[callee].name);
         jump(&FlowNode::next, block.successors.at(0));
+        // A guarded call stands alone, and who goes past it comes to the next block as well.
+        if (run_guard_ != nullptr) jumps_.push_back({run_from_, &FlowNode::taken, block.successors[0]});
+        run_guard_ = nullptr;
         return absl::OkStatus();
       case v1::RETURN:
         node().end = FlowEnd::kReturn;

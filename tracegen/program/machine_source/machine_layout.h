@@ -23,6 +23,7 @@ struct MachineNode {
   std::vector<MachineStep> steps;
   // What decides at its end, besides a branch that is its last step: the guard of the node that follows.
   const machine::RegisterUse* guard = nullptr;
+  const machine::RegisterUse* second_guard = nullptr;  // both have to hold; null if there is one only
   // All its steps run under their guard being true: nothing is to be chosen.
   bool under_guard = false;
   // Of a branch with a table, and of a BSYNC: for each target, its offset in the section of code.

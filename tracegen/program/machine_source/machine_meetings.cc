@@ -5,7 +5,10 @@
 // possible. The assembler puts a BSYNC or a WARPSYNC in front where more is needed.
 #include "absl/strings/str_cat.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/Intrinsics.h"
 #include "tracegen/program/machine_source/machine_step.h"
+#include "tracegen/program/operand_marker.h"
+#include "tracegen/program/ptx_source/device_operation.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -15,31 +18,62 @@ using machine::Operand;
 
 bool IsUsed(const Operand* operand) { return operand != nullptr && !operand->use.reg.is_constant; }
 
-void Barrier(MachineStepContext& step) {
+// The number of a barrier and how many threads meet there (0: all of the block). One register in both places holds
+// both.
+struct BarrierNumbers {
+  Value* id = nullptr;
+  Value* threads = nullptr;
+};
+
+BarrierNumbers NumbersOf(MachineStepContext& step, const Operand& id, const Operand* threads) {
+  constexpr uint64_t kIds = 0xf, kThreads = 0xfff;
+  machine::Emission& e = step.e;
+  if (threads == nullptr) return {e.In(0), e.Zero()};
+  if (id.kind == Operand::Kind::kRegister && threads->kind == Operand::Kind::kRegister) {
+    if (!(id.use.reg == threads->use.reg)) e.Fail("two registers with the numbers of a barrier");
+    Value* both = e.In(0);
+    return {step.b.CreateAnd(both, kIds), step.b.CreateAnd(step.b.CreateLShr(both, 16), kThreads)};
+  }
+  return {e.In(0), e.In(1)};
+}
+
+void Barrier(MachineStepContext& step, llvm::Instruction** access) {
   llvm::IRBuilder<>& b = step.b;
   machine::Emission& e = step.e;
   const Operand* id = e.Find('s', 0);
   const Operand* threads = e.Find('s', 1);
-  for (const Operand* number : {id, threads}) {
-    if (number != nullptr && number->kind != Operand::Kind::kImmediate) {
-      e.Fail("a barrier whose numbers are in registers");
-      return;
-    }
+  const auto in_register = [](const Operand* number) {
+    return number != nullptr && number->kind != Operand::Kind::kImmediate;
+  };
+  const bool is_constant = !in_register(id) && !in_register(threads);
+  const BarrierNumbers numbers = NumbersOf(step, *id, threads);
+  if (!is_constant) {
+    llvm::SmallVector<Value*, 2> recorded;
+    if (in_register(id)) recorded.push_back(numbers.id);
+    if (in_register(threads)) recorded.push_back(numbers.threads);
+    *access = MarkOperands(b, recorded);
   }
-  if (e.Has("RED")) {
-    if (id->value != 0 || threads != nullptr) {
-      e.Fail("a reduction at a barrier that is not the first one, of the whole block");
-      return;
-    }
+  if (e.Has("ARV")) {
+    CallDeviceOperation(b, kArriveOperation, b.getVoidTy(), {numbers.id, numbers.threads});
+    return;
+  }
+  const bool is_first = is_constant && id->value == 0 && threads == nullptr;
+  Value* predicate = e.Has("RED") ? b.CreateZExt(e.InPredicate(0, true), b.getInt32Ty()) : e.Zero();
+  if (e.Has("RED") && is_first) {
     const char* operation = e.Has("POPC") ? "popc" : e.Has("AND") ? "and" : "or";
-    Value* predicate = b.CreateZExt(e.InPredicate(0, true), b.getInt32Ty());
     step.state.Set(kBarrierResult, e.Intrinsic(absl::StrCat("llvm.nvvm.barrier0.", operation), {predicate}));
+  } else if (e.Has("RED") || !is_constant) {
+    // As BarrierReduction numbers them.
+    const uint32_t reduction = !e.Has("RED") ? 0 : e.Has("POPC") ? 1 : e.Has("AND") ? 2 : 3;
+    Value* result = CallDeviceOperation(b, kBarrierOperation, b.getInt32Ty(),
+                                        {numbers.id, numbers.threads, b.getInt32(reduction), predicate});
+    if (e.Has("RED")) step.state.Set(kBarrierResult, result);
   } else if (threads != nullptr) {
-    e.Intrinsic("llvm.nvvm.barrier.sync.cnt", {e.In(0), e.In(1)});
-  } else if (id->value == 0) {
+    e.Intrinsic("llvm.nvvm.barrier.sync.cnt", {numbers.id, numbers.threads});
+  } else if (is_first) {
     e.Intrinsic("llvm.nvvm.barrier0", {});
   } else {
-    e.Intrinsic("llvm.nvvm.barrier.sync", {e.In(0)});
+    e.Intrinsic("llvm.nvvm.barrier.sync", {numbers.id});
   }
 }
 
@@ -106,16 +140,38 @@ void Reduce(MachineStepContext& step) {
   e.Out(e.Intrinsic(absl::StrCat("llvm.nvvm.redux.sync.", operation), {value, mask}));
 }
 
+// The lowest of the threads that are together is chosen.
+void Elect(MachineStepContext& step) {
+  machine::Emission& e = step.e;
+  llvm::IRBuilder<>& b = step.b;
+  const Operand* among = e.Find('q');
+  if (among == nullptr || !among->use.reg.is_constant || among->use.sign == '!') {
+    e.Fail("threads that are chosen among");
+    return;
+  }
+  Value* together = e.Intrinsic("llvm.nvvm.activemask", {});
+  Value* chosen = b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, together, b.getFalse());
+  Value* is_chosen = b.CreateICmpEQ(chosen, step.state.PtxSpecial("laneid"));
+  e.Out(chosen);
+  e.OutPredicate(0, is_chosen);
+}
+
 }  // namespace
 
-void LowerMachineMeeting(MachineStepContext& step) {
+void LowerMachineMeeting(MachineStepContext& step, llvm::Instruction** access) {
   const std::string_view op = step.e.at.opcode();
-  if (op == "BAR") return Barrier(step);
+  if (op == "BAR") return Barrier(step, access);
   if (op == "B2R") return BarrierResult(step);
   if (op == "SHFL") return Shuffle(step);
   if (op == "VOTE" || op == "VOTEU") return Vote(step);
   if (op == "MATCH") return Match(step);
   if (op == "REDUX") return Reduce(step);
+  if (op == "ELECT") return Elect(step);
+  if (op == "UCGABAR_ARV" || op == "UCGABAR_WAIT") {
+    CallDeviceOperation(step.b, op == "UCGABAR_ARV" ? kClusterArriveOperation : kClusterWaitOperation,
+                        step.b.getVoidTy(), {});
+    return;
+  }
   if (op == "WARPSYNC") {
     Value* mask = step.e.Find('s') != nullptr ? step.e.In(0) : step.b.getInt32(~0u);
     step.e.Intrinsic("llvm.nvvm.bar.warp.sync", {mask});

@@ -16,6 +16,9 @@ using llvm::Value;
 using machine::Operand;
 using machine::Register;
 
+constexpr unsigned kSharedPlaceBits = 24;
+constexpr uint64_t kSharedPlaces = (uint64_t{1} << kSharedPlaceBits) - 1;
+
 unsigned AddressSpaceOf(v1::MemorySpace space) {
   switch (space) {
     case v1::SPACE_GLOBAL:
@@ -147,6 +150,21 @@ void LoadConstant(MachineStepContext& step, llvm::Instruction** access) {
   Spread(step, element, load);
 }
 
+// A generic address of the machine as one of ours. On architectures with clusters those of shared memory name the
+// block: its rank stands above the 24 bits of the place.
+Value* GenericNumber(MachineStepContext& step, Value* number) {
+  if (!step.state.has_cluster_addresses()) return number;
+  llvm::IRBuilder<>& b = step.b;
+  Value* is_shared = b.CreateICmpEQ(b.CreateLShr(number, 32), b.getInt64(kPtxSharedWindow >> 32));
+  Value* rank = b.CreateTrunc(b.CreateLShr(number, kSharedPlaceBits), b.getInt32Ty());
+  rank = b.CreateAnd(rank, 0xff);
+  Value* own = b.CreateOr(b.CreateAnd(number, kSharedPlaces), b.getInt64(kPtxSharedWindow));
+  Value* other = step.e.Intrinsic("llvm.nvvm.mapa", {b.CreateIntToPtr(own, b.getPtrTy()), rank});
+  Value* is_own = b.CreateICmpEQ(rank, step.state.PtxSpecial("cluster_ctarank"));
+  Value* place = b.CreateSelect(is_own, own, b.CreatePtrToInt(other, b.getInt64Ty()));
+  return b.CreateSelect(is_shared, place, number);
+}
+
 // Which memory an address is of. Nothing is accessed.
 void QuerySpace(MachineStepContext& step) {
   llvm::IRBuilder<>& b = step.b;
@@ -155,8 +173,12 @@ void QuerySpace(MachineStepContext& step) {
     step.e.Fail("the number that this gives");
     return;
   }
-  const char* space = step.e.Has("S") ? "shared" : step.e.Has("L") ? "local" : "global";
-  Value* pointer = b.CreateIntToPtr(Sum(step, step.e.Find('m')->address, true), b.getPtrTy());
+  const char* space = step.e.Has("S")   ? "shared"
+                      : step.e.Has("D") ? "shared.cluster"
+                      : step.e.Has("L") ? "local"
+                                        : "global";
+  Value* place = GenericNumber(step, Sum(step, step.e.Find('m')->address, true));
+  Value* pointer = b.CreateIntToPtr(place, b.getPtrTy());
   step.e.OutPredicate(0, step.e.Intrinsic(absl::StrCat("llvm.nvvm.isspacep.", space), {pointer}));
 }
 
@@ -167,9 +189,14 @@ Value* MachinePointer(MachineStepContext& step) {
   const v1::MemorySpace space = step.instruction.space;
   Value* number = Sum(step, step.e.Find('m')->address, IsWide(space));
   if (!IsWide(space)) {
-    // Addresses of these spaces have 32 bits.
-    Value* window = space == v1::SPACE_SHARED ? b.getInt64(kPtxSharedWindow) : step.state.banks().local_window();
-    number = b.CreateOr(b.CreateZExt(b.CreateTrunc(number, b.getInt32Ty()), b.getInt64Ty()), window);
+    // Addresses of these spaces have 32 bits. Those of shared memory are of the block itself, whatever rank they name.
+    const bool is_shared = space == v1::SPACE_SHARED;
+    Value* window = is_shared ? b.getInt64(kPtxSharedWindow) : step.state.banks().local_window();
+    number = b.CreateZExt(b.CreateTrunc(number, b.getInt32Ty()), b.getInt64Ty());
+    if (is_shared && step.state.has_cluster_addresses()) number = b.CreateAnd(number, kSharedPlaces);
+    number = b.CreateOr(number, window);
+  } else if (space == v1::SPACE_GENERIC) {
+    number = GenericNumber(step, number);
   }
   return b.CreateIntToPtr(number, llvm::PointerType::get(b.getContext(), AddressSpaceOf(space)));
 }

@@ -3,10 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Dominators.h"
-#include "llvm/IR/Intrinsics.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 #include "tracegen/program/machine_source/function_shapes.h"
 #include "tracegen/program/ptx_source/windows.h"
@@ -23,11 +21,22 @@ struct SpecialName {
 };
 // Those that one special register of PTX has as it is.
 constexpr SpecialName kSpecials[] = {
-    {"SR_TID.X", "tid.x"},        {"SR_TID.Y", "tid.y"},        {"SR_TID.Z", "tid.z"},
-    {"SR_CTAID.X", "ctaid.x"},    {"SR_CTAID.Y", "ctaid.y"},    {"SR_CTAID.Z", "ctaid.z"},
-    {"SR_LANEID", "laneid"},      {"SR_EQMASK", "lanemask.eq"}, {"SR_LTMASK", "lanemask.lt"},
-    {"SR_LEMASK", "lanemask.le"}, {"SR_GTMASK", "lanemask.gt"}, {"SR_GEMASK", "lanemask.ge"},
-    {"SR_CLOCKLO", "clock"},      {"SR_VIRTUALSMID", "smid"},
+    {"SR_TID.X", "tid.x"},
+    {"SR_TID.Y", "tid.y"},
+    {"SR_TID.Z", "tid.z"},
+    {"SR_CTAID.X", "ctaid.x"},
+    {"SR_CTAID.Y", "ctaid.y"},
+    {"SR_CTAID.Z", "ctaid.z"},
+    {"SR_LANEID", "laneid"},
+    {"SR_EQMASK", "lanemask.eq"},
+    {"SR_LTMASK", "lanemask.lt"},
+    {"SR_LEMASK", "lanemask.le"},
+    {"SR_GTMASK", "lanemask.gt"},
+    {"SR_GEMASK", "lanemask.ge"},
+    {"SR_CLOCKLO", "clock"},
+    {"SR_VIRTUALSMID", "smid"},
+    {"SR_SMEMSZ", "total_smem_size"},
+    {"SR_CgaCtaId", "cluster_ctarank"},
 };
 
 }  // namespace
@@ -70,11 +79,7 @@ Value* MachineState::Constant(const machine::Operand& operand, uint32_t offset) 
   return banks_.Word(operand.bank, address.offset.value_or(0) + offset);
 }
 
-Value* MachineState::PtxSpecial(std::string_view name) {
-  const llvm::Intrinsic::ID id =
-      llvm::Function::lookupIntrinsicID(absl::StrCat("llvm.nvvm.read.ptx.sreg.", std::string(name)));
-  return b_.CreateCall(llvm::Intrinsic::getDeclaration(&module_, id), {});
-}
+Value* MachineState::PtxSpecial(std::string_view name) { return banks_.Special(std::string(name)); }
 
 Value* MachineState::Special(std::string_view name) {
   if (name == "SRZ") return b_.getInt32(0);
@@ -82,8 +87,14 @@ Value* MachineState::Special(std::string_view name) {
     if (special.name == name) return PtxSpecial(special.ptx);
   }
   if (name == "SR_CLOCKHI") return b_.CreateTrunc(b_.CreateLShr(PtxSpecial("clock64"), 32), b_.getInt32Ty());
-  // The number of the warp within its block is the second byte.
+  if (name == "SR_GLOBALTIMERLO") return b_.CreateTrunc(PtxSpecial("globaltimer"), b_.getInt32Ty());
+  if (name == "SR_GLOBALTIMERHI") return b_.CreateTrunc(b_.CreateLShr(PtxSpecial("globaltimer"), 32), b_.getInt32Ty());
+  // The number of the warp within its block is the second byte; how many there can be likewise.
   if (name == "SR_VIRTID") return b_.CreateShl(PtxSpecial("warpid"), 8);
+  if (name == "SR_VIRTCFG") return b_.CreateShl(PtxSpecial("nwarpid"), 8);
+  // The upper half of addresses in shared memory.
+  if (name == "SR_SWINHI") return b_.getInt32(static_cast<uint32_t>(kPtxSharedWindow >> 32));
+  if (name.starts_with("SR_PM")) return b_.getInt32(0);  // counters that nobody has set up
   return nullptr;
 }
 

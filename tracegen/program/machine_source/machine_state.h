@@ -23,7 +23,7 @@ class MachineState final : public machine::StateAccess {
  public:
   // Values are made where `b` stands, variables at `entry`, in front of which nothing is put later.
   MachineState(const MachineContext& in, uint32_t function, llvm::IRBuilder<>& b, llvm::Instruction* entry)
-      : module_(in.module), b_(b), entry_(entry), banks_(in, function, b) {}
+      : in_(in), b_(b), entry_(entry), banks_(in, function, b) {}
 
   llvm::Value* Read(const machine::Register& reg) override;
   void Write(const machine::Register& reg, llvm::Value* value) override;
@@ -38,6 +38,8 @@ class MachineState final : public machine::StateAccess {
   void SetGuard(llvm::Value* guard) { guard_ = guard; }
   // A special register of PTX: "tid.x", "laneid".
   llvm::Value* PtxSpecial(std::string_view name);
+  // Whether addresses of shared memory have the rank of a block in its cluster above 24 bits.
+  bool has_cluster_addresses() const { return in_.program().architecture == machine::Architecture::kSm90; }
   ConstantBanks& banks() { return banks_; }
   // Turns all variables into values.
   void Promote(llvm::Function& function);
@@ -45,7 +47,7 @@ class MachineState final : public machine::StateAccess {
  private:
   llvm::AllocaInst* Of(const machine::Register& reg);
 
-  llvm::Module& module_;
+  const MachineContext& in_;
   llvm::IRBuilder<>& b_;
   llvm::Instruction* entry_;
   ConstantBanks banks_;

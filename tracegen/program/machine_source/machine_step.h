@@ -20,7 +20,8 @@ struct MachineStepContext {
 // `access` receives the IR instruction that makes the access which the static program has, if there is one.
 void LowerMachineAccess(MachineStepContext& step, llvm::Instruction** access);
 void LowerMachineAtomic(MachineStepContext& step, llvm::Instruction** access);
-void LowerMachineMeeting(MachineStepContext& step);
+// Here it is what hands over the numbers that the thread records.
+void LowerMachineMeeting(MachineStepContext& step, llvm::Instruction** access);
 
 // The pointer that an access to memory uses, in the address space of the instruction.
 llvm::Value* MachinePointer(MachineStepContext& step);

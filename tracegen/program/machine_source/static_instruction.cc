@@ -1,10 +1,12 @@
 #include "tracegen/program/machine_source/static_instruction.h"
 
 #include <memory>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tracegen/program/machine_source/constant_banks.h"
+#include "tracegen/ptx/collective.h"
 #include "traces/format/program/control_bits.h"
 
 namespace heddle::tracegen {
@@ -55,6 +57,27 @@ void ReadBarrier(const machine::Instruction& instruction, FlowInstruction* flow)
     if (operand.kind != Operand::Kind::kImmediate || numbers == 2) continue;
     (numbers++ == 0 ? flow->barrier_id : flow->barrier_threads) = static_cast<uint32_t>(operand.value);
   }
+}
+
+// What a barrier is beyond its numbers, as of the PTX instruction that it stands for; null if it is nothing more.
+std::shared_ptr<const v1::Instruction> BarrierOf(const machine::Instruction& instruction) {
+  if (instruction.opcode() == "UCGABAR_ARV") return DescribeCollective("barrier.cluster.arrive", {});
+  if (instruction.opcode() == "UCGABAR_WAIT") return DescribeCollective("barrier.cluster.wait", {});
+  const bool reduces = instruction.Has("RED");
+  std::vector<WrittenOperand> written;
+  if (reduces) written.push_back({WrittenOperand::Kind::kRegister});
+  for (const Operand& operand : instruction.operands) {
+    if (operand.kind == Operand::Kind::kImmediate) {
+      written.push_back({WrittenOperand::Kind::kConstant, static_cast<uint64_t>(operand.value)});
+    } else if (operand.is_register(RegisterFile::kGeneral)) {
+      written.push_back({WrittenOperand::Kind::kRegister});
+    }
+  }
+  if (reduces) written.push_back({WrittenOperand::Kind::kPredicate});
+  return DescribeCollective(reduces                  ? "barrier.red"
+                            : instruction.Has("ARV") ? "barrier.arrive"
+                                                     : "barrier.sync",
+                            written);
 }
 
 // The assembler makes accesses that the whole system sees of volatile ones.
@@ -109,7 +132,7 @@ FlowInstruction StaticMachineInstruction(const machine::ProgramFunction& functio
   flow.opcode.has_result = !flow.dst.empty();
   for (const Operand& operand : instruction.text.operands) {
     if (operand.kind != Operand::Kind::kSpecial) continue;
-    flow.reads_block_index |= absl::StartsWith(operand.text, "SR_CTAID");
+    flow.reads_block_index |= absl::StartsWith(operand.text, "SR_CTAID") || operand.text == "SR_CgaCtaId";
     flow.reads_clock |= absl::StrContains(operand.text, "CLOCK") || absl::StrContains(operand.text, "TIMER") ||
                         absl::StrContains(operand.text, "SMID");
   }
@@ -117,7 +140,10 @@ FlowInstruction StaticMachineInstruction(const machine::ProgramFunction& functio
   if (flow.opcode.space == v1::SPACE_CONSTANT && !ReadsMovingConstant(instruction.text)) {
     flow.opcode.space = v1::SPACE_PARAM;
   }
-  if (flow.opcode.op == v1::OP_BARRIER) ReadBarrier(instruction.text, &flow);
+  if (flow.opcode.op == v1::OP_BARRIER) {
+    flow.collective = BarrierOf(instruction.text);
+    if (flow.collective == nullptr) ReadBarrier(instruction.text, &flow);
+  }
   flow.machine = std::make_shared<MachineDetail>(DetailOf(instruction));
   return flow;
 }

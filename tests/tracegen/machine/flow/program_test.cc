@@ -192,6 +192,46 @@ TEST(MachineProgram, ConvergenceBarriersLeadToWhereThreadsMeet) {
   EXPECT_EQ(program.instructions[6].convergence, Convergence::kWarpSync);
 }
 
+TEST(MachineProgram, GuardedCallsAreCalls) {
+  const MachineProgram program = Code({"@P0 CALL.REL.NOINC walk", "EXIT"}).Program();
+  EXPECT_EQ(program.blocks[0].terminator, CALL);
+  EXPECT_THAT(program.blocks[0].successors, ElementsAre(1));
+  EXPECT_TRUE(program.instructions[0].is_guarded);
+}
+
+TEST(MachineProgram, BarriersKeepTheirPlaceInRegisters) {
+  const MachineProgram program = Code({"BSSY B0, 0x80",         // 0x00
+                                       "BMOV.32.CLEAR R4, B0",  // 0x10
+                                       "BSSY B0, 0x40",         // 0x20
+                                       "BSYNC B0",              // 0x30
+                                       "BMOV.32 B0, R4",        // 0x40
+                                       "@P0 BRA 0x70",          // 0x50
+                                       "BSYNC B0",              // 0x60
+                                       "EXIT",                  // 0x70
+                                       "EXIT"})                 // 0x80
+                                     .Program();
+  const auto after = [&](uint64_t offset) {
+    std::vector<uint64_t> offsets;
+    for (const ProgramBlock& block : program.blocks) {
+      if (program.instructions[block.first_instruction + block.instruction_count - 1].offset != offset) continue;
+      for (const uint32_t to : block.successors) {
+        offsets.push_back(program.instructions[program.blocks[to].first_instruction].offset);
+      }
+    }
+    return offsets;
+  };
+  EXPECT_THAT(after(0x30), ElementsAre(0x40));
+  // Not behind itself, where the code goes on in the section.
+  EXPECT_THAT(after(0x60), ElementsAre(0x80));
+}
+
+TEST(MachineProgram, BarriersUnderAGuardMayKeepTheirPlace) {
+  const MachineProgram program =
+      Code({"BSSY B0, 0x40", "@P0 BSSY B0, 0x50", "BSYNC B0", "EXIT", "EXIT", "EXIT"}).Program();
+  EXPECT_EQ(program.blocks[0].terminator, BRANCH_WIDE);
+  EXPECT_EQ(program.blocks[0].successors.size(), 2u);
+}
+
 TEST(MachineProgram, FunctionsThatShareCodeLinkTheirOwnBarriers) {
   Code code({"BSSY B0, 0x40",  // 0x00
              "NOP",            // 0x10: "late" begins here, behind the BSSY
@@ -254,7 +294,6 @@ TEST(MachineProgram, RefusesWithThePlace) {
   EXPECT_THAT(Code({"NOP", "NOP"}).Refusal(), HasSubstr("walk+0x10: the code runs past its end"));
   EXPECT_THAT(Code({"CALL.REL.NOINC nowhere", "EXIT"}).Refusal(),
               HasSubstr("calls nowhere, of which the cubin has no code"));
-  EXPECT_THAT(Code({"@P0 CALL.REL.NOINC walk", "EXIT"}).Refusal(), HasSubstr("a call under a guard"));
   EXPECT_THAT(Code({"TEX.SCR.LL RZ, R9, R8, R2, 0x0, 0x5e, 2D, 0x1", "EXIT"}).Refusal(),
               HasSubstr("walk+0x0: which registers TEX.SCR.LL takes"));
   Code control({"NOP", "EXIT"});

@@ -187,7 +187,12 @@ TEST(LowerMachine, APredicateOfItsOwnDecidesOnAnEnd) {
   ASSERT_TRUE(unit.ok()) << unit.status();
   EXPECT_EQ(unit->program.block(0).terminator(), v1::BRANCH_CONDITIONAL);
   EXPECT_EQ(unit->program.block_size(), 3);
-  EXPECT_THAT(Code({"@P1 EXIT !P0", "EXIT"}).Refusal(), HasSubstr("two predicates"));
+  // With a guard before it both decide.
+  const Code both({"@P1 EXIT !P0", "STS [RZ], R0", "EXIT"});
+  const absl::StatusOr<CanonicalModule> guarded = both.Lower();
+  ASSERT_TRUE(guarded.ok()) << guarded.status();
+  EXPECT_EQ(ReadKernel(*guarded, "walk")->program.block(0).terminator(), v1::BRANCH_CONDITIONAL);
+  EXPECT_THAT(both.Ir(), HasSubstr("and i1"));
 }
 
 TEST(LowerMachine, ParametersShareWordsOfTheBank) {
@@ -196,6 +201,22 @@ TEST(LowerMachine, ParametersShareWordsOfTheBank) {
   EXPECT_THAT(ir, HasSubstr("i16 %small"));
   EXPECT_THAT(ir, HasSubstr("i16 %other"));
   EXPECT_THAT(ir, HasSubstr("@counter"));
+}
+
+// The assembler's own functions do: a quotient of two parameters.
+TEST(LowerMachine, FunctionsReadTheKernelsParameters) {
+  Code code({"CALL.REL.NOINC helper", "STS [RZ], R0", "EXIT", "MOV R0, c[0x0][0x168]", "RET.REL.NODEC R2, walk"});
+  code.cubin.sections[0].functions.push_back({"helper", 0x30, 0x20, false});
+  const std::string ir = code.Ir();
+  EXPECT_THAT(ir, HasSubstr("i16 %small"));
+  EXPECT_THAT(ir, HasSubstr("@helper(i64 0, i32 %"));
+}
+
+TEST(LowerMachine, SignsOfConstantsArePredicates) {
+  EXPECT_THAT(
+      Code({"PLOP3.LUT P0, PT, c[0x0][0x168].SIGN, PT, PT, 0x80, 0x0", "SEL R0, RZ, 0x1, P0", "STS [RZ], R0", "EXIT"})
+          .Ir(),
+      HasSubstr("icmp slt i32"));
 }
 
 TEST(LowerMachine, NumbersThatAreNoneComeFromTheEncoding) {
@@ -207,21 +228,32 @@ TEST(LowerMachine, NumbersThatAreNoneComeFromTheEncoding) {
 TEST(LowerMachine, WhatIsNotKnownIsRefusedWithItsPlace) {
   EXPECT_EQ(Code({"NOP", "HMMA.16816.F32 R4, R8, R12, R4", "EXIT"}).Refusal(),
             "walk.ptx: walk+0x10: a machine instruction without a meaning yet: HMMA.16816.F32 R4, R8, R12, R4");
-  EXPECT_EQ(Code({"MOV R0, c[0x0][0x100]", "EXIT"}).Refusal(),
-            "walk.ptx: walk+0x0: cannot be executed yet: this place of a constant bank: MOV R0, c[0x0][0x100]");
+  EXPECT_EQ(Code({"MOV R0, c[0x0][0x50]", "EXIT"}).Refusal(),
+            "walk.ptx: walk+0x0: cannot be executed yet: this place of a constant bank: MOV R0, c[0x0][0x50]");
   EXPECT_THAT(Code({"MOV R0, c[0x1f][-0x4]", "EXIT"}).Refusal(), HasSubstr("this place of a constant bank"));
   EXPECT_THAT(Code({"MOV R0, c[0x4][0x8]", "EXIT"}).Refusal(), HasSubstr("this place of a constant bank"));
   EXPECT_THAT(Code({"LDC R0, c[0x5][R2]", "EXIT"}).Refusal(), HasSubstr("this place of a constant bank"));
-  EXPECT_THAT(Code({"S2R R0, SR_CgaCtaId", "EXIT"}).Refusal(), HasSubstr("this special register"));
-  EXPECT_THAT(Code({"BAR.SYNC R4", "EXIT"}).Refusal(), HasSubstr("in registers"));
-  EXPECT_THAT(Code({"ATOM.E.ADD.F32.FTZ.RN.STRONG.GPU P0, RZ, [R2.64], R0", "EXIT"}).Refusal(),
+  EXPECT_THAT(Code({"S2R R0, SR_AFFINITY", "EXIT"}).Refusal(), HasSubstr("this special register"));
+  EXPECT_THAT(Code({"BAR.SYNC R4, R5", "EXIT"}).Refusal(), HasSubstr("two registers"));
+  EXPECT_THAT(Code({"ATOM.E.EXCH.STRONG.GPU P0, RZ, [R2.64], R0", "EXIT"}).Refusal(),
               HasSubstr("predicate of its own"));
 }
 
-TEST(LowerMachine, OtherArchitecturesAndTextsAreRefused) {
-  Code other({"EXIT"});
-  other.cubin.architecture = other.disassembly.architecture = machine::Architecture::kSm90;
-  EXPECT_EQ(other.Refusal(), "walk.ptx: machine code of sm_90 cannot be executed yet: assemble for sm_80");
+// Where the launch's sizes and addresses lie depends on the architecture.
+TEST(LowerMachine, BankZeroIsTheArchitectures) {
+  const std::vector<std::string> lines = {"LDC R0, c[0x0][0x218]",          "LDC R4, c[0x0][0x144]",
+                                          "LDC.64 R2, c[0x4][0x0]",         "STG.E desc[UR4][R2.64], R0",
+                                          "STG.E desc[UR4][R2.64+0x4], R4", "EXIT"};
+  Code code(lines);
+  code.cubin.architecture = code.disassembly.architecture = machine::Architecture::kSm90;
+  code.cubin.sections[0].parameter_offset = 0x210;
+  const std::string ir = code.Ir();
+  EXPECT_THAT(ir, HasSubstr("i16 %small"));
+  EXPECT_THAT(ir, HasSubstr("cluster_nctaid.x"));
+  EXPECT_THAT(Code(lines).Refusal(), HasSubstr("this place of a constant bank"));
+}
+
+TEST(LowerMachine, OtherTextsAreRefused) {
   EXPECT_THAT(Code({"EXIT"}).Refusal(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry run() { ret; }\n"),
               HasSubstr("no kernel 'walk'"));
 }
