@@ -1,7 +1,8 @@
-// Constructs of PTX as machine code of sm_80: each small kernel must leave the same memory from its PTX and from what
-// the user's assembler makes of it. Without a toolkit, or without nvdisasm, all of it is skipped by name.
+// Constructs of PTX as machine code of sm_80 and sm_90: each small kernel must leave the same memory from its PTX and
+// from what the user's assembler makes of it. Without a toolkit, or without nvdisasm, all of it is skipped by name.
 #include <functional>
 
+#include "absl/strings/str_replace.h"
 #include "tests/tracegen/execute/capture_fixture.h"
 #include "tracegen/machine/toolchain/toolchain.h"
 
@@ -9,6 +10,7 @@ namespace heddle::tracegen {
 namespace {
 
 constexpr char kHeader[] = ".version 8.0\n.target sm_80\n.address_size 64\n";
+constexpr char kHeader90[] = ".version 8.6\n.target sm_90\n.address_size 64\n";
 // Registers, and %d, the address of the thread's own words of `out`.
 constexpr char kBegin[] = R"(
 .visible .entry k(.param .u64 out) {
@@ -43,11 +45,20 @@ class MachineConstructsTest : public CaptureTest {
   // Module scope, body, and what each thread leaves.
   void Both(const std::string& variables, const std::string& body,
             const std::function<std::vector<double>(uint32_t)>& words, uint32_t blocks = 1) {
-    const std::string ptx = absl::StrCat(kHeader, variables, kBegin, body, "  ret;\n}\n");
-    for (const bool machine_code : {false, true}) {
-      SCOPED_TRACE(machine_code ? "machine code" : "PTX");
-      options_.machine_code = machine_code;
-      Succeeds(ptx, Recipe(words, blocks), "ptx");
+    Try(absl::StrCat(kHeader, variables, kBegin, body, "  ret;\n}\n"), Recipe(words, blocks), {"", "sm_80", "sm_90"});
+  }
+  // Of instructions that only the newer architecture has.
+  void Sm90(const std::string& variables, const std::string& body,
+            const std::function<std::vector<double>(uint32_t)>& words, uint32_t blocks = 1) {
+    Try(absl::StrCat(kHeader90, variables, kBegin, body, "  ret;\n}\n"), Recipe(words, blocks), {"", "sm_90"});
+  }
+  // As machine code of these architectures; empty: as PTX.
+  void Try(const std::string& ptx, const std::string& recipe, const std::vector<std::string>& architectures) {
+    for (const std::string& architecture : architectures) {
+      SCOPED_TRACE(architecture.empty() ? "PTX" : architecture);
+      options_.machine_code = !architecture.empty();
+      options_.machine_level.architecture = architecture;
+      Succeeds(ptx, recipe, "ptx");
     }
   }
 };
@@ -250,6 +261,193 @@ TEST_F(MachineConstructsTest, ThreadsEndEarlyAndCallsNest) {
   st.global.u32 [%d], %r4;
 )",
        [](uint32_t t) { return std::vector<double>{t == 7 || t == 9 ? 0.0 : double(t * (t + 3) + 7 + t + 3)}; });
+}
+
+// A function is a section of its own, and reads what the launch has set as a kernel does.
+TEST_F(MachineConstructsTest, FunctionsReadSizesAndAccessGlobalMemory) {
+  Both(
+      R"(
+.global .align 4 .u32 words[64];
+.visible .func (.param .b32 r) work(.param .b32 i) {
+  .reg .b32 %x<6>; .reg .b64 %y<4>; ld.param.b32 %x0, [i]; mov.u32 %x1, %ntid.x; mov.u32 %x2, %nctaid.x;
+  mul.wide.u32 %y0, %x0, 4; mov.u64 %y1, words; add.u64 %y0, %y0, %y1; st.global.u32 [%y0], %x1;
+  ld.global.u32 %x3, [%y0]; add.u32 %x3, %x3, %x2; add.u32 %x3, %x3, %x0; st.param.b32 [r], %x3; ret;
+}
+)",
+      R"(
+  { .param .b32 u; .param .b32 w; st.param.b32 [u], %r0; call (w), work, (u); ld.param.b32 %r4, [w]; }
+  st.global.u32 [%d], %r4;
+)",
+      [](uint32_t t) { return std::vector<double>{64 + 2 + double(t % 64)}; }, 2);
+}
+
+TEST_F(MachineConstructsTest, CallsUnderAGuard) {
+  Both(R"(
+.func note(.param .b64 to, .param .b32 i) {
+  .reg .b32 %x<4>; .reg .b64 %y<2>; .reg .pred %q<2>; ld.param.b64 %y0, [to]; ld.param.b32 %x0, [i];
+  setp.gt.u32 %q0, %x0, 50; @%q0 bra E; mul.lo.u32 %x1, %x0, %x0; st.global.u32 [%y0], %x1; ret;
+E: st.global.u32 [%y0+4], %x0; ret;
+}
+)",
+       R"(
+  setp.gt.u32 %p0, %r0, 20; setp.lt.u32 %p1, %r0, 10; .param .b64 u; .param .b32 w;
+  st.param.b64 [u], %d; st.param.b32 [w], %r0; @%p0 call note, (u, w);
+  { .param .b64 u; .param .b32 w; st.param.b64 [u], %d; st.param.b32 [w], 5; @%p1 call note, (u, w); }
+)",
+       [](uint32_t t) {
+         return t > 50   ? std::vector<double>{0, double(t)}
+                : t > 20 ? std::vector<double>{double(t * t)}
+                         : std::vector<double>{t < 10 ? 25.0 : 0.0};
+       });
+}
+
+// Calls where threads have gone different ways keep barriers of the caller in registers.
+TEST_F(MachineConstructsTest, BarriersOfCallersAreKept) {
+  Both(R"(
+.func (.param .b32 r) inner(.param .b32 i) {
+  .reg .b32 %x<6>; .reg .pred %q<3>; ld.param.b32 %x0, [i]; mov.u32 %x1, 0; mov.u32 %x2, 0;
+L: setp.ge.u32 %q0, %x2, %x0; @%q0 bra D; and.b32 %x3, %x2, 1; setp.eq.u32 %q1, %x3, 0; @%q1 bra EVEN;
+  mul.lo.u32 %x1, %x1, 3; setp.gt.u32 %q2, %x1, 100000; @%q2 bra D; bra N;
+EVEN: add.u32 %x1, %x1, %x2;
+N: add.u32 %x2, %x2, 1; bra L;
+D: st.param.b32 [r], %x1; ret;
+}
+.func (.param .b32 r) outer(.param .b32 i) {
+  .reg .b32 %x<6>; .reg .pred %q<3>; ld.param.b32 %x0, [i]; and.b32 %x1, %x0, 3; mov.u32 %x3, 7;
+  setp.eq.u32 %q0, %x1, 0; @%q0 bra E; setp.eq.u32 %q1, %x1, 1; @%q1 bra B;
+  { .param .b32 u; .param .b32 w; st.param.b32 [u], %x0; call (w), inner, (u); ld.param.b32 %x3, [w]; } bra E;
+B: { .param .b32 u; .param .b32 w; st.param.b32 [u], %x1; call (w), inner, (u); ld.param.b32 %x3, [w]; }
+  add.u32 %x3, %x3, 1000;
+E: add.u32 %x3, %x3, %x0; st.param.b32 [r], %x3; ret;
+}
+)",
+       R"(
+  and.b32 %r5, %r0, 15; setp.lt.u32 %p0, %r5, 12; mov.u32 %r4, 3; @!%p0 bra E;
+  { .param .b32 u; .param .b32 w; st.param.b32 [u], %r5; call (w), outer, (u); ld.param.b32 %r4, [w]; }
+  setp.gt.u32 %p1, %r4, 50; @%p1 bra E; add.u32 %r4, %r4, 11;
+E: st.global.u32 [%d], %r4;
+)",
+       [](uint32_t t) {
+         const auto inner = [](uint32_t n) {
+           uint32_t sum = 0;
+           for (uint32_t i = 0; i < n; ++i) {
+             if (i % 2 == 0) {
+               sum += i;
+             } else if ((sum *= 3) > 100000) {
+               break;
+             }
+           }
+           return sum;
+         };
+         const uint32_t n = t & 15;
+         if (n >= 12) return std::vector<double>{3};
+         const uint32_t which = n & 3;
+         const uint32_t got = (which == 0 ? 7 : which == 1 ? inner(1) + 1000 : inner(n)) + n;
+         return std::vector<double>{double(got > 50 ? got : got + 11)};
+       });
+}
+
+TEST_F(MachineConstructsTest, ParametersOfAllWidths) {
+  const std::string begin = absl::StrReplaceAll(
+      kBegin, {{"(.param .u64 out)", "(.param .u64 out, .param .u8 a, .param .u16 b, .param .s8 c, .param .f64 d)"}});
+  const std::string ptx = absl::StrCat(kHeader, begin, R"(
+  ld.param.u8 %r4, [a]; ld.param.u16 %h0, [b]; cvt.u32.u16 %r5, %h0; ld.param.s8 %r6, [c];
+  ld.param.f64 %e0, [d]; cvt.rzi.s32.f64 %r7, %e0; setp.ne.u32 %p0, %r4, 0; selp.u32 %r8, 1, 0, %p0;
+  add.u32 %r4, %r4, %r8; st.global.v4.u32 [%d], {%r4, %r5, %r6, %r7}; ret;
+}
+)");
+  std::string recipe =
+      Recipe([](uint32_t) { return std::vector<double>{201, 60000, double(0xfffffffbu), 1234567}; }, 1);
+  recipe = absl::StrReplaceAll(recipe, {{"argument { buffer: \"out\" }",
+                                         "argument { buffer: \"out\" } argument { i8: -56 } argument { i16: -5536 } "
+                                         "argument { i8: -5 } argument { f64: 1234567.5 }"}});
+  Try(ptx, recipe, {"", "sm_80", "sm_90"});
+}
+
+// The assembler asks whether an address is of global memory, and has other code for the others.
+TEST_F(MachineConstructsTest, AtomicOperationsOnGenericAddresses) {
+  Both(".shared .align 8 .b8 block[64];\n.global .align 8 .b8 world[64];\n", R"(
+  .reg .f32 %f<4>; .reg .f64 %g<4>; .local .align 8 .b8 own[16]; setp.eq.u32 %p0, %r0, 0; mov.u64 %e0, 0;
+  @%p0 st.shared.u64 [block], %e0; @%p0 st.shared.u64 [block+8], %e0; @%p0 st.shared.u64 [block+16], %e0;
+  st.local.u32 [own], 0; bar.sync 0; mov.f32 %f0, 0f3f800000; mov.f64 %g0, 0d4000000000000000;
+  mov.u64 %e1, block; cvta.shared.u64 %e1, %e1; mov.u64 %e2, world; cvta.global.u64 %e2, %e2; mov.u64 %e3, own;
+  cvta.local.u64 %e3, %e3; atom.add.f32 %f1, [%e1], %f0; atom.add.f32 %f1, [%e2], %f0; red.add.f64 [%e1+8], %g0;
+  red.add.f64 [%e2+8], %g0; cvt.s64.s32 %e4, %r0; sub.s64 %e4, %e4, 40; atom.min.s64 %e5, [%e1+16], %e4;
+  red.min.s64 [%e2+16], %e4; atom.add.f32 %f1, [%e3], %f0; atom.add.f32 %f2, [%e3], %f0; atom.add.u32 %r9, [%e1+24], 1;
+  bar.sync 0; ld.shared.f32 %f1, [block]; ld.global.f32 %f3, [world]; add.f32 %f1, %f1, %f3; add.f32 %f1, %f1, %f2;
+  cvt.rzi.u32.f32 %r4, %f1; ld.shared.f64 %g1, [block+8]; ld.global.f64 %g2, [world+8]; add.f64 %g1, %g1, %g2;
+  cvt.rzi.u32.f64 %r5, %g1; ld.shared.u32 %r6, [block+16]; ld.global.u32 %r7, [world+16];
+  st.global.v4.u32 [%d], {%r4, %r5, %r6, %r7};
+)",
+       [](uint32_t) { return std::vector<double>{129, 256, double(0u - 40), double(0u - 40)}; });
+}
+
+TEST_F(MachineConstructsTest, AtomicSumsOfPairs) {
+  Both(".global .align 4 .u32 pair;\n", R"(
+  mov.u32 %r4, 0x3c004000; atom.global.add.noftz.f16x2 %r5, [pair], %r4; red.global.add.noftz.f16x2 [pair], %r4;
+  bar.sync 0; ld.global.u32 %r6, [pair]; st.global.u32 [%d], %r6;
+)",
+       [](uint32_t) { return std::vector<double>{double(0x58005c00)}; });
+}
+
+TEST_F(MachineConstructsTest, BarriersAtWhichSomeOnlyArrive) {
+  Both(".shared .align 4 .u32 word;\n", R"(
+  setp.lt.u32 %p0, %r0, 32; @%p0 bra A; bar.sync 1, 64; ld.shared.u32 %r4, [word]; bra E;
+A: mov.u32 %r4, 9; setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.u32 [word], 77; bar.arrive 1, 64;
+E: bar.sync 0; setp.gt.u32 %p2, %r0, 60; bar.red.popc.u32 %r5, 2, 64, %p2; bar.red.or.pred %p3, 3, %p2;
+  selp.u32 %r6, 1, 0, %p3; st.global.v4.u32 [%d], {%r4, %r5, %r6, %r6};
+)",
+       [](uint32_t t) { return std::vector<double>{t < 32 ? 9.0 : 77.0, 3, 1, 1}; });
+}
+
+TEST_F(MachineConstructsTest, BarriersWhoseNumbersAreInRegisters) {
+  Both(".shared .align 4 .u32 words[2];\n", R"(
+  shr.u32 %r4, %r0, 5; add.u32 %r5, %r4, 1; add.u32 %r6, %r2, -32; shl.b32 %r7, %r4, 2; mov.u32 %r8, words;
+  add.u32 %r7, %r7, %r8; and.b32 %r9, %r0, 31; setp.eq.u32 %p0, %r9, 0; @%p0 st.shared.u32 [%r7], %r5;
+  bar.sync %r5, %r6; ld.shared.u32 %r10, [%r7]; bar.sync %r5, 32; bar.sync 7, %r2; setp.gt.u32 %p1, %r9, 28;
+  bar.red.popc.u32 %r11, %r5, %r6, %p1;
+  st.global.v2.u32 [%d], {%r10, %r11};
+)",
+       [](uint32_t t) { return std::vector<double>{t < 32 ? 1.0 : 2.0, 3}; });
+}
+
+TEST_F(MachineConstructsTest, CountersAndSizesOfTheLaunch) {
+  Both(".shared .align 4 .b8 block[96];\n", R"(
+  mov.u32 %r4, %nwarpid; setp.gt.u32 %p0, %r4, 1; mov.u32 %r5, %clock; mov.u32 %r6, %clock; sub.u32 %r5, %r6, %r5;
+  setp.gt.s32 %p1, %r5, 0; mov.u32 %r7, %warpid; mov.u32 %r8, %dynamic_smem_size; st.shared.u32 [block+92], %r7;
+  ld.shared.u32 %r7, [block+92]; selp.u32 %r4, 1, 0, %p0; selp.u32 %r5, 2, 0, %p1; add.u32 %r4, %r4, %r5;
+  mov.u32 %r9, %nsmid; min.u32 %r9, %r9, 1; st.global.v4.u32 [%d], {%r4, %r7, %r8, %r9};
+)",
+       [](uint32_t t) { return std::vector<double>{3, double(t / 32), 0, 1}; });
+}
+
+TEST_F(MachineConstructsTest, OneThreadIsElected) {
+  Sm90("", R"(
+  and.b32 %r5, %r0, 31; setp.lt.u32 %p1, %r5, 4; mov.u32 %r6, 0; mov.u32 %r4, 99; @%p1 bra E;
+  elect.sync %r4|%p0, 0xfffffff0; selp.u32 %r6, 1, 0, %p0;
+E: st.global.v2.u32 [%d], {%r4, %r6};
+)",
+       [](uint32_t t) { return std::vector<double>{t % 32 < 4 ? 99.0 : 4.0, t % 32 == 4 ? 1.0 : 0.0}; });
+}
+
+// Addresses of shared memory name the block by its rank in the cluster.
+TEST_F(MachineConstructsTest, BlocksOfAClusterReachOneAnother) {
+  const std::string begin =
+      absl::StrReplaceAll(kBegin, {{"(.param .u64 out) {", "(.param .u64 out) .reqnctapercluster 2 {"}});
+  const std::string ptx = absl::StrCat(kHeader90, ".shared .align 4 .u32 words[64];\n", begin, R"(
+  mov.u32 %r4, %cluster_ctarank; mad.lo.u32 %r5, %r4, 1000, %r0; mov.u32 %r6, words; shl.b32 %r7, %r0, 2;
+  add.u32 %r6, %r6, %r7; st.shared.u32 [%r6], %r5; barrier.cluster.arrive; barrier.cluster.wait;
+  xor.b32 %r8, %r4, 1; mapa.shared::cluster.u32 %r9, %r6, %r8; ld.shared::cluster.u32 %r10, [%r9];
+  cvt.u64.u32 %e0, %r6; cvta.shared.u64 %e0, %e0; ld.u32 %r11, [%e0]; mov.u32 %r12, %cluster_nctarank;
+  barrier.cluster.arrive; barrier.cluster.wait; isspacep.shared %p0, %e0; selp.u32 %r13, 1, 0, %p0;
+  add.u32 %r12, %r12, %r13; st.global.v4.u32 [%d], {%r10, %r11, %r4, %r12}; ret;
+}
+)");
+  const auto words = [](uint32_t t) {
+    const uint32_t rank = t / 64 % 2;
+    return std::vector<double>{double((1 - rank) * 1000 + t % 64), double(rank * 1000 + t % 64), double(rank), 3};
+  };
+  Try(ptx, Recipe(words, 4), {"", "sm_90"});
 }
 
 TEST_F(MachineConstructsTest, WhatHasNoMeaningIsRefusedWithItsPlace) {
