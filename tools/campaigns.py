@@ -110,20 +110,25 @@ def campaigns(source, build):
 
     campaign(
         "machine-execution",
-        "10,000 random PTX programs assembled for sm_80 compute what plain C++ functions do, and our kernels are right "
-        "(needs a CUDA toolkit)",
+        "10,000 random PTX programs assembled for sm_80 or sm_90 compute what plain C++ functions do, and our kernels "
+        "are right (needs a CUDA toolkit)",
         [
             [source / "tools" / "install-nvdisasm", "--is-wanted"],
             *built("machine_source_random_test", "machine_source_kernels_test"),
         ],
         lambda: [
             Part(
-                f"programs from {first}",
+                f"programs of {architecture} from {first}",
                 with_disassembler("machine_source_random_test"),
-                {"HEDDLE_RANDOM_MACHINE": "250", "HEDDLE_RANDOM_MACHINE_SEED": str(first)},
-                {"programs": 500},
+                {
+                    "HEDDLE_RANDOM_MACHINE": "50",
+                    "HEDDLE_RANDOM_MACHINE_SEED": str(first),
+                    "HEDDLE_RANDOM_MACHINE_ARCHITECTURE": architecture,
+                },
+                {"programs": 100},
             )
-            for first in range(1000, 6000, 250)
+            for first in range(1000, 3500, 50)
+            for architecture in ("sm_80", "sm_90")
         ]
         + [
             Part(
