@@ -221,9 +221,33 @@ class Lowering {
   bool IsCall() const { return layout_.flow.nodes[static_cast<size_t>(node_)].end == FlowEnd::kCall; }
 
   void Call(machine::Emission& e) {
-    const std::string& name = layout_.flow.nodes[static_cast<size_t>(node_)].callees.at(0);
+    const FlowNode& node = layout_.flow.nodes[static_cast<size_t>(node_)];
+    if (node.indirect) return CallPointer(e);
     uint32_t callee = 0;
-    while (in_.function(callee).name != name) ++callee;
+    while (in_.function(callee).name != node.callees.at(0)) ++callee;
+    Call(e, callee, in_.functions[callee]);
+  }
+
+  // The pointer is a place in the section, counted from the function that is named.
+  void CallPointer(machine::Emission& e) {
+    const std::vector<uint32_t> pointed = PointedFunctions(in_.program(), source_.section);
+    const machine::Operand* label = e.Find('l');
+    const machine::ProgramFunction* from = label != nullptr ? in_.program().Find(label->text) : nullptr;
+    if (pointed.empty() || from == nullptr || !e.Has("REL")) {
+      e.Fail("where a call through a pointer leads");
+      return;
+    }
+    Value* place = b_.CreateAdd(e.In(0), b_.getInt32(static_cast<uint32_t>(from->offset)));
+    Value* pointer = llvm::ConstantPointerNull::get(b_.getPtrTy());
+    for (const uint32_t function : pointed) {
+      Value* is_this = b_.CreateICmpEQ(place, b_.getInt32(static_cast<uint32_t>(in_.function(function).offset)));
+      pointer = b_.CreateSelect(is_this, in_.functions[function], pointer);
+    }
+    Call(e, pointed[0], pointer);
+  }
+
+  // `target`: the function, or one that is called in the same way.
+  void Call(machine::Emission& e, uint32_t callee, Value* target) {
     const FunctionShape& shape = in_.shapes[callee];
     std::vector<Value*> arguments = {state_.banks().local_window()};
     for (const int64_t at : shape.words) {
@@ -231,7 +255,7 @@ class Lowering {
       arguments.push_back(word != nullptr ? word : e.Fail("a parameter of the kernel that the function reads"));
     }
     for (const Register& reg : shape.passed) arguments.push_back(state_.Read(reg));
-    Value* results = b_.CreateCall(in_.functions[callee], arguments);
+    Value* results = b_.CreateCall(in_.functions[callee]->getFunctionType(), target, arguments);
     for (unsigned i = 0; i < shape.returned.size(); ++i) {
       state_.Set(shape.returned[i], b_.CreateExtractValue(results, i));
     }

@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "tracegen/program/machine_source/constant_banks.h"
 
 namespace heddle::tracegen {
@@ -19,6 +20,7 @@ struct Touched {
   RegisterSet written;
   std::set<int64_t> words;
   std::set<uint32_t> callees;
+  bool calls_pointers = false;
 
   size_t size() const { return all.size() + written.size() + words.size(); }
 };
@@ -29,6 +31,7 @@ Touched TouchedBy(const machine::MachineProgram& program, const machine::Program
   for (uint32_t i = 0; i < function.block_count; ++i) {
     const machine::ProgramBlock& block = program.blocks[function.first_block + i];
     touched.callees.insert(block.callees.begin(), block.callees.end());
+    touched.calls_pointers |= block.terminator == trace::v1::CALL_INDIRECT;
     for (uint32_t k = 0; k < block.instruction_count; ++k) {
       const machine::ProgramInstruction& instruction = program.instructions[block.first_instruction + k];
       const std::vector<int64_t> words = ParameterWordsOf(instruction.text, program.architecture);
@@ -50,9 +53,25 @@ std::vector<Register> AsList(const RegisterSet& set) {
 
 }  // namespace
 
+std::vector<uint32_t> PointedFunctions(const machine::MachineProgram& program, const std::string& section) {
+  std::vector<uint32_t> pointed;
+  for (uint32_t i = 0; i < program.functions.size(); ++i) {
+    const machine::ProgramFunction& function = program.functions[i];
+    if (function.section != section || function.is_kernel || absl::StartsWith(function.name, "$__internal_")) continue;
+    pointed.push_back(i);
+  }
+  return pointed;
+}
+
 std::vector<FunctionShape> ShapesOf(const machine::MachineProgram& program) {
   std::vector<Touched> all;
   for (const machine::ProgramFunction& function : program.functions) all.push_back(TouchedBy(program, function));
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].calls_pointers) continue;
+    const std::vector<uint32_t> pointed = PointedFunctions(program, program.functions[i].section);
+    all[i].callees.insert(pointed.begin(), pointed.end());
+    for (const uint32_t callee : pointed) all[callee].callees.insert(pointed.begin(), pointed.end());
+  }
   for (bool grew = true; grew;) {
     grew = false;
     for (Touched& one : all) {

@@ -2,6 +2,8 @@
 #ifndef HEDDLE_TRACEGEN_PROGRAM_MACHINE_SOURCE_FUNCTION_SHAPES_H_
 #define HEDDLE_TRACEGEN_PROGRAM_MACHINE_SOURCE_FUNCTION_SHAPES_H_
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "llvm/IR/DerivedTypes.h"
@@ -9,7 +11,12 @@
 
 namespace heddle::tracegen {
 
-// One per function, with what all functions that it calls touch and write.
+// Where a call through a pointer in that section of code can lead: its functions, without the kernel and without those
+// that the assembler has added. A pointer is a place in the section.
+std::vector<uint32_t> PointedFunctions(const machine::MachineProgram& program, const std::string& section);
+
+// One per function, with what all functions that it calls touch and write. Those that a pointer can lead to are called
+// in one way.
 std::vector<FunctionShape> ShapesOf(const machine::MachineProgram& program);
 
 // i1 of predicates, i32 of all other registers.

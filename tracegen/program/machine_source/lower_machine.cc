@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "tracegen/program/codegen.h"
+#include "tracegen/program/device_calls.h"
 #include "tracegen/program/linked_flow.h"
 #include "tracegen/program/lowered_module.h"
 #include "tracegen/program/machine_source/context.h"
@@ -50,6 +51,9 @@ class MachineLowering {
     HEDDLE_RETURN_IF_ERROR(DeclareFunctions());
     HEDDLE_RETURN_IF_ERROR(LowerFunctions());
     HEDDLE_RETURN_IF_ERROR(VerifyLowered(*canonical_.module, "machine code"));
+    canonical_.index.address_taken = AddressTakenFunctions(*canonical_.module);
+    canonical_.index.indirect = FindIndirectCalls(*canonical_.module);
+    HEDDLE_RETURN_IF_ERROR(FindCallees());
     canonical_.lines = std::move(lines_.lines);
     canonical_.source_files = std::move(lines_.source_files);
     FindUniformBranches(canonical_, *target);
@@ -116,6 +120,24 @@ class MachineLowering {
       if (in_->function(i).is_kernel) linked.registers = in_->SectionOf(i).registers;
     }
     scopes.Finish();
+    return absl::OkStatus();
+  }
+
+  // Gives calls through pointers the functions that they can lead to.
+  absl::Status FindCallees() {
+    constexpr size_t kMostCallees = 255;  // a decision is recorded as one byte
+    for (auto& [name, linked] : flows_.functions) {
+      for (FlowNode& node : linked.flow.nodes) {
+        if (!node.indirect) continue;
+        const auto found = canonical_.index.indirect.find(node.instructions.back().id);
+        if (found == canonical_.index.indirect.end() || found->second.empty() || found->second.size() > kMostCallees) {
+          return absl::UnimplementedError(
+              absl::StrCat(name, ": a call through a pointer that can lead to no function, or to more than ",
+                           kMostCallees, ", cannot be executed yet"));
+        }
+        node.callees = found->second;
+      }
+    }
     return absl::OkStatus();
   }
 

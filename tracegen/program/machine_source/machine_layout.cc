@@ -31,6 +31,8 @@ const RegisterUse* OwnPredicate(const machine::Instruction& at) {
   return nullptr;
 }
 
+bool Calls(const ProgramBlock& block) { return block.terminator == v1::CALL || block.terminator == v1::CALL_INDIRECT; }
+
 constexpr size_t kMostTargets = 256;  // a decision is recorded as one byte
 
 class LayoutBuilder {
@@ -77,7 +79,7 @@ class LayoutBuilder {
     node_of_block_[number] = current_;
     for (uint32_t i = 0; i < block.instruction_count; ++i) {
       const ProgramInstruction& instruction = program_.instructions[block.first_instruction + i];
-      const bool calls = instruction.op == v1::OP_CALL && block.terminator == v1::CALL;
+      const bool calls = instruction.op == v1::OP_CALL && Calls(block);
       HEDDLE_RETURN_IF_ERROR(Add(instruction, calls));
     }
     const ProgramInstruction& last = program_.instructions[block.first_instruction + block.instruction_count - 1];
@@ -152,7 +154,7 @@ class LayoutBuilder {
   absl::Status End(const ProgramBlock& block, const ProgramInstruction& last) {
     const auto jump = [&](Way way, uint32_t to) { jumps_.push_back({current_, way, to}); };
     // A call without a function behind it is a jump, which decides by itself if it has a guard.
-    if (last.op == v1::OP_CALL && block.terminator != v1::CALL) {
+    if (last.op == v1::OP_CALL && !Calls(block)) {
       node().instructions.back().opcode.op = v1::OP_BRANCH;
       node().instructions.back().is_guarded = false;
     }
@@ -184,7 +186,9 @@ class LayoutBuilder {
         }
         return absl::OkStatus();
       case v1::CALL:
+      case v1::CALL_INDIRECT:
         node().end = FlowEnd::kCall;
+        node().indirect = block.terminator == v1::CALL_INDIRECT;
         for (const uint32_t callee : block.callees) node().callees.push_back(program_.functions[callee].name);
         jump(&FlowNode::next, block.successors.at(0));
         // A guarded call stands alone, and who goes past it comes to the next block as well.

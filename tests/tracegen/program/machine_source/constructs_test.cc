@@ -301,6 +301,32 @@ E: st.global.u32 [%y0+4], %x0; ret;
        });
 }
 
+TEST_F(MachineConstructsTest, CallsThroughPointers) {
+  Both(R"(
+.func (.param .b32 r) one(.param .b32 a) {
+  .reg .b32 %x<4>; ld.param.b32 %x0, [a]; add.u32 %x0, %x0, 1; st.param.b32 [r], %x0; ret;
+}
+.func (.param .b32 r) two(.param .b32 a) {
+  .reg .b32 %x<4>; .reg .pred %q; ld.param.b32 %x0, [a]; setp.gt.u32 %q, %x0, 40; @%q bra E; mul.lo.u32 %x0, %x0, 7;
+E: st.param.b32 [r], %x0; ret;
+}
+.func (.param .b32 r) three(.param .b32 a) {
+  .reg .b32 %x<4>; .reg .b64 %y; ld.param.b32 %x0, [a]; cvt.u64.u32 %y, %x0; rem.u64 %y, %y, 5; cvt.u32.u64 %x1, %y;
+  st.param.b32 [r], %x1; ret;
+}
+)",
+       R"(
+  mov.u64 %e1, one; mov.u64 %e2, two; mov.u64 %e3, three; rem.u32 %r5, %r0, 3; setp.eq.u32 %p0, %r5, 0;
+  setp.eq.u32 %p1, %r5, 1; selp.b64 %e2, %e2, %e3, %p1; selp.b64 %e1, %e1, %e2, %p0;
+P: .callprototype (.param .b32 _) _ (.param .b32 _);
+  { .param .b32 u; .param .b32 w; st.param.b32 [u], %r0; call (w), %e1, (u), P; ld.param.b32 %r4, [w]; }
+  st.global.u32 [%d], %r4;
+)",
+       [](uint32_t t) {
+         return std::vector<double>{double(t % 3 == 0 ? t + 1 : t % 3 == 2 ? t % 5 : t > 40 ? t : 7 * t)};
+       });
+}
+
 // Calls where threads have gone different ways keep barriers of the caller in registers.
 TEST_F(MachineConstructsTest, BarriersOfCallersAreKept) {
   Both(R"(
