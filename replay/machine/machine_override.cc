@@ -117,19 +117,45 @@ const FieldDescriptor* KeyOf(const Descriptor& entry) {
   return first != nullptr && first->cpp_type() == FieldDescriptor::CPPTYPE_ENUM ? first : nullptr;
 }
 
+// The number of an entry of the list `field`; at most that of the one after the last.
+absl::StatusOr<int> EntryIndex(const Message& message, const FieldDescriptor& field, const std::string& path,
+                               const std::string& seen, uint32_t index) {
+  const int size = message.GetReflection()->FieldSize(message, &field);
+  if (index <= static_cast<uint32_t>(size)) return static_cast<int>(index);
+  return WrongPath(path, absl::StrCat(seen, " has ", size, size == 1 ? " entry" : " entries", ", counted from 0: [",
+                                      index, "] would leave a gap"));
+}
+
+// An entry of a list of numbers.
+absl::Status SetListValue(Message& message, const FieldDescriptor& field, const std::string& path,
+                          const std::string& seen, const std::string& key, const std::string& value) {
+  uint32_t number = 0;
+  if (!absl::SimpleAtoi(key, &number)) {
+    return WrongPath(path, absl::StrCat(seen, "[", key, "]: the entries of this list have no names, give an index"));
+  }
+  HEDDLE_ASSIGN_OR_RETURN(const int index, EntryIndex(message, field, path, seen, number));
+  if (field.cpp_type() != FieldDescriptor::CPPTYPE_UINT32) {
+    return absl::InvalidArgumentError(absl::StrCat("--set ", path, ": cannot be set from the command line"));
+  }
+  return SetNumber<uint32_t>(path, value, "a whole number from 0 to 4294967295", [&](uint32_t entry) {
+    const google::protobuf::Reflection& reflection = *message.GetReflection();
+    if (index == reflection.FieldSize(message, &field)) {
+      reflection.AddUInt32(&message, &field, entry);
+    } else {
+      reflection.SetRepeatedUInt32(&message, &field, index, entry);
+    }
+  });
+}
+
 // The entry `key` of the list `field`, added if need be. `seen` is the path up to the list.
 absl::StatusOr<Message*> ListEntry(Message& message, const FieldDescriptor& field, const std::string& path,
                                    const std::string& seen, const std::string& key) {
   const google::protobuf::Reflection& reflection = *message.GetReflection();
   const int size = reflection.FieldSize(message, &field);
-  if (uint32_t index = 0; absl::SimpleAtoi(key, &index)) {
-    if (index > static_cast<uint32_t>(size)) {
-      return WrongPath(path, absl::StrCat(seen, " has ", size, size == 1 ? " entry" : " entries", ", counted from 0: [",
-                                          index, "] would leave a gap"));
-    }
-    return index == static_cast<uint32_t>(size)
-               ? reflection.AddMessage(&message, &field)
-               : reflection.MutableRepeatedMessage(&message, &field, static_cast<int>(index));
+  if (uint32_t number = 0; absl::SimpleAtoi(key, &number)) {
+    HEDDLE_ASSIGN_OR_RETURN(const int index, EntryIndex(message, field, path, seen, number));
+    return index == size ? reflection.AddMessage(&message, &field)
+                         : reflection.MutableRepeatedMessage(&message, &field, index);
   }
   const FieldDescriptor* key_field = KeyOf(*field.message_type());
   if (key_field == nullptr) {
@@ -176,13 +202,15 @@ absl::Status SetPath(machine::v1::Machine& machine, const std::string& path, con
     const bool last = i + 1 == words.size();
     const bool is_message = field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
     if (field->is_repeated()) {
-      const FieldDescriptor* key = KeyOf(*field->message_type());
+      const FieldDescriptor* key = is_message ? KeyOf(*field->message_type()) : nullptr;
       if (bracket == std::string::npos) {
         return WrongPath(path, absl::StrCat(seen, " is a list: name an entry, such as ", seen, "[",
                                             key == nullptr ? "0" : Choices(*key->enum_type()).front(), "]"));
       }
       if (words[i].back() != ']') return WrongPath(path, absl::StrCat(words[i], ": the bracket is not closed"));
       const std::string entry_key = words[i].substr(bracket + 1, words[i].size() - bracket - 2);
+      if (!is_message && !last) return WrongPath(path, absl::StrCat(words[i], " is a value and has no fields"));
+      if (!is_message) return SetListValue(*message, *field, path, seen, entry_key, value);
       if (last) {
         return WrongPath(path, absl::StrCat(seen, "[", entry_key, "] is a group of fields: ",
                                             absl::StrJoin(FieldNames(*field->message_type()), ", ")));

@@ -146,6 +146,26 @@ TEST(MachineOverride, SetsEntriesOfListsByNameAndByIndex) {
   EXPECT_EQ(scripted.core().scripted_latency(0).cycles(), 30);
 }
 
+TEST(MachineOverride, SetsNumbersOfListsByIndex) {
+  machine::v1::Machine machine = Load("baws_gtx480");
+  const std::string sizes = "memory.hierarchy.l1_split.shared_bytes";
+  for (const char* assignment : {"[0]=16384", "[1]=49152", "[2]=1", "[0]=0x2800"}) {
+    ASSERT_TRUE(Override(machine, sizes + assignment).ok()) << "the index after the last one adds";
+  }
+  EXPECT_THAT(machine.memory().hierarchy().l1_split().shared_bytes(), ::testing::ElementsAre(0x2800, 49152, 1));
+  const auto refusal = [&machine](const std::string& assignment) {
+    const absl::Status status = Override(machine, assignment);
+    return status.ok() ? "accepted" : std::string(status.message());
+  };
+  EXPECT_THAT(refusal(sizes + "=7"), HasSubstr("is a list: name an entry, such as " + sizes + "[0]"));
+  EXPECT_THAT(refusal(sizes + "[4]=7"), HasSubstr("has 3 entries, counted from 0: [4] would leave a gap"));
+  EXPECT_THAT(refusal(sizes + "[SMALL]=7"), HasSubstr("have no names, give an index"));
+  EXPECT_THAT(refusal(sizes + "[0]=many"), HasSubstr("\"many\" is not a whole number"));
+  EXPECT_THAT(refusal(sizes + "[0=7"), HasSubstr("the bracket is not closed"));
+  EXPECT_THAT(refusal(sizes + "[0].bytes=7"), HasSubstr("shared_bytes[0] is a value and has no fields"));
+  EXPECT_THAT(machine.memory().hierarchy().l1_split().shared_bytes(), ::testing::ElementsAre(0x2800, 49152, 1));
+}
+
 TEST(MachineOverride, SetsFirstValuesOfEnumerationsMasksAndZero) {
   machine::v1::Machine machine = Load("thesis_8800gtx");
   EXPECT_TRUE(Override(machine, "memory.hierarchy.network.allocator=ISLIP").ok());

@@ -29,7 +29,12 @@ class Printer {
     for (int i = 0; i < type.field_count(); ++i) {
       const FieldDescriptor& field = *type.field(i);
       const std::string path = absl::StrCat(prefix, field.name());
-      if (field.is_repeated()) {
+      if (field.is_repeated() && field.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) {
+        for (int entry = 0; entry < reflection.FieldSize(message, &field); ++entry) {
+          Line(depth, absl::StrCat(field.name(), ": ", Value(message, field, entry)),
+               absl::StrCat(path, "[", entry, "]"));
+        }
+      } else if (field.is_repeated()) {
         for (int entry = 0; entry < reflection.FieldSize(message, &field); ++entry) {
           const Message& inner = reflection.GetRepeatedMessage(message, &field, entry);
           Line(depth, absl::StrCat(field.name(), " { ", OneLine(inner), " }"),
@@ -41,9 +46,7 @@ class Printer {
         Print(reflection.GetMessage(message, &field), absl::StrCat(path, "."), depth + 1);
         Line(depth, "}", "");
       } else if (reflection.HasField(message, &field) || sources_.contains(path)) {
-        std::string value;
-        TextFormat::PrintFieldValueToString(message, &field, -1, &value);
-        Line(depth, absl::StrCat(field.name(), ": ", value), path);
+        Line(depth, absl::StrCat(field.name(), ": ", Value(message, field)), path);
       }
     }
   }
@@ -51,6 +54,13 @@ class Printer {
   std::string text() && { return std::move(text_); }
 
  private:
+  // Of a list, its entry `index`.
+  static std::string Value(const Message& message, const FieldDescriptor& field, int index = -1) {
+    std::string value;
+    TextFormat::PrintFieldValueToString(message, &field, index, &value);
+    return value;
+  }
+
   // As in a path of --set: by name where the first field is an enumeration.
   static std::string EntryName(const Message& entry, int index) {
     const FieldDescriptor* first = entry.GetDescriptor()->field(0);
@@ -58,7 +68,7 @@ class Printer {
     return entry.GetReflection()->GetEnum(entry, first)->name();
   }
 
-  // All fields of an entry of a list, which has values and lists of such entries.
+  // All fields of an entry of a list, which has values, lists of them, and lists of such entries.
   static std::string OneLine(const Message& message) {
     std::string text;
     const google::protobuf::Descriptor& type = *message.GetDescriptor();
@@ -66,13 +76,15 @@ class Printer {
       const FieldDescriptor& field = *type.field(i);
       const int entries = field.is_repeated() ? message.GetReflection()->FieldSize(message, &field) : 0;
       for (int entry = 0; entry < entries; ++entry) {
+        if (field.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) {
+          absl::StrAppend(&text, text.empty() ? "" : " ", field.name(), ": ", Value(message, field, entry));
+          continue;
+        }
         const Message& inner = message.GetReflection()->GetRepeatedMessage(message, &field, entry);
         absl::StrAppend(&text, text.empty() ? "" : " ", field.name(), " { ", OneLine(inner), " }");
       }
       if (field.is_repeated()) continue;
-      std::string value;
-      TextFormat::PrintFieldValueToString(message, &field, -1, &value);
-      absl::StrAppend(&text, text.empty() ? "" : " ", field.name(), ": ", value);
+      absl::StrAppend(&text, text.empty() ? "" : " ", field.name(), ": ", Value(message, field));
     }
     return text;
   }
