@@ -59,7 +59,10 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   CompleteContext(by_warp);
   metrics_.emplace(run.options.metrics, machine, residency_ * sms_.count(), context_);
   memory_.Transferred(run.reader.transfers().first(run.launch.transfers_before));
-  memory_.BeginLaunch(L1Ways(machine, *run.launch.program, run.launch.launch, occupancy.blocks));
+  // Blocks that are there in part keep their shared memory: so many may be, each with a warp or more.
+  const int partial_blocks = context_.by_warp ? std::min(by_warp.blocks, by_warp.warps) : 0;
+  memory_.BeginLaunch(
+      L1Ways(machine, *run.launch.program, run.launch.launch, std::max(occupancy.blocks, partial_blocks)));
   if (metrics_->has_bins()) memory_.BeginSampling();
   DispatchContext shape;
   shape.blocks = blocks_.count();

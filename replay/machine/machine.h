@@ -56,8 +56,10 @@ struct WarpOccupancy {
 WarpOccupancy ComputeWarpOccupancy(const machine::v1::Machine& machine, const trace::Program& program,
                                    const trace::v1::Launch& launch);
 
+// Whether L1 data cache and shared memory share storage that is split anew for every launch.
+bool SplitsL1(const machine::v1::Hierarchy& memory);
 // Ways of the L1 data caches in a launch of which an SM holds `blocks` blocks: what shared memory leaves of their
-// common storage (machine::v1::L1Split).
+// common storage (machine::v1::L1Split), or all of them.
 uint32_t L1Ways(const machine::v1::Machine& machine, const trace::Program& program, const trace::v1::Launch& launch,
                 int blocks);
 

@@ -65,7 +65,8 @@ absl::Status CheckResources(const Core& core) {
       CheckRange("core.max_blocks", core.max_blocks(), 1, kMaxBlocksPerSm),
       CheckRange("core.registers", core.registers(), 0, kMaxRegisters, "0 means no limit"),
       CheckRange("core.shared_memory_bytes", core.shared_memory_bytes(), 0, kMaxSharedBytes),
-      CheckRange("core.shared_bytes_per_block", core.shared_bytes_per_block(), 0, kMaxSharedBytes),
+      CheckRange("core.shared_bytes_per_block", core.shared_bytes_per_block(), 0, core.shared_memory_bytes(),
+                 "at most core.shared_memory_bytes"),
   }));
   if (core.max_threads() % core.warp_size() != 0) {
     return Refuse("core.max_threads", core.max_threads(),

@@ -138,23 +138,24 @@ absl::Status CheckCache(const std::string& path, const Cache& cache, uint64_t co
 // Every split must leave the L1 a way, and hold the block with the most shared memory.
 absl::Status CheckL1Split(const machine::v1::Machine& machine) {
   const Hierarchy& hierarchy = machine.memory().hierarchy();
-  if (!hierarchy.has_l1_split()) return absl::OkStatus();
+  if (!SplitsL1(hierarchy)) return absl::OkStatus();
   const machine::v1::L1Split& split = hierarchy.l1_split();
   Checks checks(absl::StrCat(kHierarchy, ".l1_split"));
   const Cache& cache = hierarchy.l1_data();
   const uint64_t way_bytes = uint64_t{cache.sets()} * cache.line_bytes();
-  if (way_bytes == 0) checks.Refuse("bytes", split.bytes(), "nothing without l1_data.sets: there is no L1 to split");
   if (split.shared_bytes().empty()) {
-    checks.Refuse("shared_bytes", 0, "at least one size of shared memory");
-    return checks.status();
+    return absl::InvalidArgumentError(
+        absl::StrCat(checks.Path("shared_bytes"), ": must have at least one size of shared memory"));
   }
   uint64_t least = 0;
-  for (const uint32_t bytes : split.shared_bytes()) {
-    checks.Range("shared_bytes", bytes, least, kMaxSharedBytes, "sizes in ascending order");
-    least = uint64_t{bytes} + 1;
+  std::string last;
+  for (int i = 0; i < split.shared_bytes_size(); ++i) {
+    last = absl::StrCat("shared_bytes[", i, "]");
+    checks.Range(last, split.shared_bytes(i), least, kMaxSharedBytes, "sizes in ascending order");
+    least = uint64_t{split.shared_bytes(i)} + 1;
   }
   const uint64_t most = *split.shared_bytes().rbegin();
-  checks.Range("shared_bytes", most, machine.core().shared_memory_bytes(), kMaxSharedBytes,
+  checks.Range(last, most, machine.core().shared_memory_bytes(), kMaxSharedBytes,
                "the largest holds core.shared_memory_bytes");
   checks.Range("bytes", split.bytes(), most + way_bytes, uint64_t{2} * kMaxSharedBytes,
                "a way of l1_data beside the largest shared memory");

@@ -28,6 +28,7 @@ std::string WithoutEffect(const machine::v1::Machine& machine, std::string_view 
   constexpr std::string_view kIdeal = "memory.hierarchy.ideal_beyond_l1_cycles replaces it";
   constexpr std::string_view kNoCache = "sets = 0: there is no such cache";
   constexpr std::string_view kNoMerging = "pending_hits is OWN_REQUEST: nothing is merged";
+  constexpr std::string_view kNoL1ToSplit = "memory.hierarchy.l1_data.sets = 0: there is no L1 to split";
   constexpr std::string_view kOneBank = "only memory.hierarchy.l1_data has banks";
   const auto& timings = machine.core().units().timing();
   const bool tensor_units = std::ranges::any_of(timings, [](const machine::v1::OperationTiming& timing) {
@@ -52,6 +53,9 @@ std::string WithoutEffect(const machine::v1::Machine& machine, std::string_view 
       {memory.l1_texture().sets() == 0, "memory.hierarchy.l1_texture.", kNoCache},
       {memory.l1_constant().sets() == 0, "memory.hierarchy.l1_constant.", kNoCache},
       {memory.l1_instruction().sets() == 0, "memory.hierarchy.l1_instruction.", kNoCache},
+      {memory.l1_data().sets() == 0, "memory.hierarchy.l1_split.", kNoL1ToSplit},
+      {memory.l1_split().bytes() == 0, "memory.hierarchy.l1_split.shared_bytes",
+       "memory.hierarchy.l1_split.bytes = 0: nothing is split"},
       {memory.l2().slices_per_controller() == 0, "memory.hierarchy.l2.cache.",
        "memory.hierarchy.l2.slices_per_controller = 0: there is no L2"},
       {memory.l1_data().pending_hits() == machine::v1::Cache::OWN_REQUEST, "memory.hierarchy.l1_data.mshr_merges",
@@ -79,7 +83,7 @@ std::string WithoutEffect(const machine::v1::Machine& machine, std::string_view 
     // What chooses whether a part is there is read; so is the time of what always hits.
     if (!one.here || path.ends_with(".sets") || (one.why == kNoCache && path.ends_with(".hit_cycles"))) continue;
     const bool group = one.path.back() == '.';
-    if (group ? path.starts_with(one.path) : path == one.path) {
+    if (group ? path.starts_with(one.path) : path.substr(0, path.find('[')) == one.path) {
       return absl::StrCat(std::string(assignment), " has no effect: ", std::string(one.why));
     }
   }

@@ -107,11 +107,15 @@ WarpOccupancy ComputeWarpOccupancy(const machine::v1::Machine& machine, const tr
   return occupancy;
 }
 
+bool SplitsL1(const machine::v1::Hierarchy& memory) {
+  return memory.l1_split().bytes() != 0 && memory.l1_data().sets() != 0;
+}
+
 uint32_t L1Ways(const machine::v1::Machine& machine, const trace::Program& program, const trace::v1::Launch& launch,
                 int blocks) {
   const machine::v1::Hierarchy& memory = machine.memory().hierarchy();
   const machine::v1::Cache& cache = memory.l1_data();
-  if (!memory.has_l1_split()) return cache.ways();
+  if (!SplitsL1(memory)) return cache.ways();
   const machine::v1::L1Split& split = memory.l1_split();
   const uint64_t needed = static_cast<uint64_t>(blocks) * SharedBytes(machine.core(), program, launch);
   uint32_t shared = *split.shared_bytes().rbegin();

@@ -78,6 +78,43 @@ TEST(MachineCheckMemoryTest, ImpossibleMemoriesAreRefusedWithTheirField) {
     EXPECT_THAT(Refusal(wrong.assignments), HasSubstr(wrong.says)) << wrong.assignments[0];
 }
 
+TEST(MachineCheckMemoryTest, SplitsOfL1AndSharedMemory) {
+  const std::string split = "memory.hierarchy.l1_split.";
+  const auto refusal = [&split](const std::vector<std::string>& assignments) {
+    std::vector<std::string> paths;
+    for (const std::string& assignment : assignments) paths.push_back(split + assignment);
+    return Refusal(paths);
+  };
+  // Ways of 4 KB, and 48 KB of shared memory.
+  EXPECT_EQ(refusal({"bytes=65536", "shared_bytes[0]=16384", "shared_bytes[1]=49152"}), "");
+  EXPECT_EQ(refusal({"bytes=65536"}), split + "shared_bytes: must have at least one size of shared memory");
+  EXPECT_THAT(refusal({"bytes=65536", "shared_bytes[0]=49152", "shared_bytes[1]=16384"}),
+              HasSubstr(split + "shared_bytes[1] = 16384: must be 49153 to 1073741824 (sizes in ascending order)"));
+  EXPECT_THAT(refusal({"bytes=65536", "shared_bytes[0]=49152", "shared_bytes[1]=49152"}),
+              HasSubstr(split + "shared_bytes[1] = 49152: must be 49153"));
+  EXPECT_THAT(refusal({"bytes=4294967295", "shared_bytes[0]=4294967295"}),
+              HasSubstr(split + "shared_bytes[0] = 4294967295: must be 0 to 1073741824"));
+  EXPECT_THAT(refusal({"bytes=65536", "shared_bytes[0]=0", "shared_bytes[1]=49151"}),
+              HasSubstr(split + "shared_bytes[1] = 49151: must be 49152 to 1073741824 (the largest holds "
+                                "core.shared_memory_bytes)"));
+  EXPECT_THAT(refusal({"bytes=53247", "shared_bytes[0]=49152"}),
+              HasSubstr(split + "bytes = 53247: must be 53248 to 2147483648 (a way of l1_data beside the largest"));
+  EXPECT_EQ(refusal({"bytes=53248", "shared_bytes[0]=49152"}), "");
+  EXPECT_THAT(refusal({"bytes=2147483649", "shared_bytes[0]=49152"}), HasSubstr(split + "bytes = 2147483649"));
+  // What nothing reads is not looked at.
+  EXPECT_EQ(refusal({"bytes=0", "shared_bytes[0]=7"}), "");
+  EXPECT_EQ(Refusal({"memory.hierarchy.l1_data.sets=0", split + "bytes=1"}), "");
+}
+
+TEST(MachineCheckMemoryTest, WhatALaunchTakes) {
+  EXPECT_EQ(Refusal({"dispatch.launch_cycles=100000"}), "");
+  EXPECT_THAT(Refusal({"dispatch.launch_cycles=100001"}),
+              HasSubstr("dispatch.launch_cycles = 100001: must be 0 to 100000"));
+  EXPECT_EQ(Refusal({"core.shared_bytes_per_block=49152"}), "");
+  EXPECT_THAT(Refusal({"core.shared_bytes_per_block=49153"}),
+              HasSubstr("core.shared_bytes_per_block = 49153: must be 0 to 49152"));
+}
+
 // Every number is in its range, their product would take gigabytes of the host.
 TEST(MachineCheckMemoryTest, MachinesThatTheHostCannotHoldAreRefused) {
   const std::string h = "memory.hierarchy.";

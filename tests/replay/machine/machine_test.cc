@@ -225,6 +225,8 @@ TEST(MachineOverride, SaysWhatIsWrong) {
   EXPECT_THAT(refusal("core.units.timing[INT_DIV.latency=2"), HasSubstr("the bracket is not closed"));
   EXPECT_THAT(refusal("core.units.timing[INT_DIV]=2"), AllOf(HasSubstr("is a group of fields"), HasSubstr("latency")));
   EXPECT_THAT(refusal("core.schedulers[0]=2"), HasSubstr("core.schedulers is not a list"));
+  EXPECT_THAT(refusal("memory.hierarchy.l1_split.bytes=2"),
+              HasSubstr("the machine has fixed in place of memory.hierarchy"));
   EXPECT_THAT(refusal("memory.hierarchy.jitter_cycles=2"),
               HasSubstr("the machine has fixed in place of memory.hierarchy"));
   EXPECT_THAT(refusal("dispatch.spread_small_grids=yes"), HasSubstr("is not true or false"));
@@ -252,6 +254,15 @@ TEST(MachineOverride, SaysWhatHasNoEffect) {
   EXPECT_THAT(effect("baws_gtx480", "memory.hierarchy.network.seed=2"), HasSubstr("only PIM"));
   EXPECT_THAT(effect("capri_fx5800", "memory.hierarchy.l1_data.mshr_merges=2"), HasSubstr("nothing is merged"));
   EXPECT_EQ(effect("capri_fx5800", "memory.hierarchy.l1_texture.mshr_merges=2"), "");
+  const std::string split = "memory.hierarchy.l1_split.";
+  EXPECT_EQ(effect("thesis_8800gtx", "memory.hierarchy.l1_data.sets=0"), "");
+  EXPECT_EQ(effect("baws_gtx480", split + "shared_bytes[0]=0"),
+            split + "shared_bytes[0]=0 has no effect: " + split + "bytes = 0: nothing is split");
+  EXPECT_EQ(effect("baws_gtx480", split + "bytes=65536"), "");
+  machine::v1::Machine without_l1 = Load("volta_v100");
+  without_l1.mutable_memory()->mutable_hierarchy()->mutable_l1_data()->set_sets(0);
+  EXPECT_THAT(WithoutEffect(without_l1, split + "bytes=65536"), HasSubstr("there is no L1 to split"));
+  EXPECT_THAT(WithoutEffect(without_l1, split + "shared_bytes[2]=65536"), HasSubstr("there is no L1 to split"));
   EXPECT_EQ(effect("thesis_8800gtx", "memory.hierarchy.network.seed=2"), "");
   EXPECT_EQ(effect("thesis_8800gtx", "memory.hierarchy.l1_constant.hit_cycles=2"), "");
   EXPECT_EQ(effect("baws_gtx480", "core.units.sp=4"), "");
