@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -18,6 +19,9 @@ namespace {
 using enum ImportOutcome;
 
 const std::string kHierarchy = "memory.hierarchy.";
+
+constexpr uint64_t kKilobyte = 1024;
+constexpr uint64_t kMaxKilobytes = 1u << 20;  // far above any machine, far from overflow
 
 enum class CacheRole { kData, kReadOnly, kL2 };
 
@@ -159,6 +163,61 @@ void SetMerging(OptionReader& reader, const std::string& path, const MergingBetw
              absl::StrCat(merging.option.Source(), " (bit ", static_cast<uint64_t>(bit), ")"));
 }
 
+// Sizes in KB, in any order; none after an error.
+std::vector<uint64_t> SharedSizes(OptionReader& reader, const OptionValue& option) {
+  std::vector<uint64_t> bytes;
+  for (const absl::string_view part : absl::StrSplit(option.text, ',')) {
+    uint64_t kilobytes = 0;
+    if (!absl::SimpleAtoi(part, &kilobytes) || kilobytes > kMaxKilobytes) {
+      reader.Error(option, absl::StrCat("\"", option.text, "\" is not a list of sizes in KB"));
+      return {};
+    }
+    bytes.push_back(kilobytes * kKilobyte);
+  }
+  std::ranges::sort(bytes);
+  const auto repeated = std::ranges::unique(bytes);
+  bytes.erase(repeated.begin(), repeated.end());
+  return bytes;
+}
+
+// Since 4.x the L1 may take what shared memory leaves of their common storage, kernel by kernel. Its sets stay, its
+// ways become more. Versions before 4.0 have the sizes of Volta built in, under another name.
+void ImportSplit(OptionReader& reader) {
+  const OptionValue adaptive = reader.Take({"-gpgpu_adaptive_cache_config", "-gpgpu_adaptive_volta_cache_config"}, "0");
+  const bool volta = adaptive.name == "-gpgpu_adaptive_volta_cache_config";
+  const OptionValue unified = reader.Take({"-gpgpu_unified_l1d_size"}, volta ? "128" : "0");
+  const OptionValue sizes = reader.Take({"-gpgpu_shmem_option"}, volta ? "0,8,16,32,64,96" : "0");
+  if (!reader.Flag(adaptive)) {
+    for (const OptionValue& option : {unified, sizes}) {
+      if (option.given()) reader.Note(kNoTiming, option, "read with -gpgpu_adaptive_cache_config alone");
+    }
+    return;
+  }
+  const uint64_t kilobytes = reader.Number(unified);
+  if (kilobytes > kMaxKilobytes) {
+    return reader.Error(unified, absl::StrCat("\"", unified.text, "\" is not a size in KB"));
+  }
+  const machine::v1::Cache& cache = reader.machine().memory().hierarchy().l1_data();
+  const uint64_t way_bytes = uint64_t{cache.sets()} * cache.line_bytes();
+  if (kilobytes == 0 || way_bytes == 0) {
+    return reader.Note(kNotRepresented, adaptive,
+                       way_bytes == 0 ? "there is no L1 data cache to split"
+                                      : "without -gpgpu_unified_l1d_size there is nothing to split");
+  }
+  const std::string path = kHierarchy + "l1_split.";
+  const std::string source = absl::StrCat(unified.Source(), " (KB)");
+  reader.Set(path + "bytes", kilobytes * kKilobyte, source);
+  const std::vector<uint64_t> bytes = SharedSizes(reader, sizes);
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    reader.Set(absl::StrCat(path, "shared_bytes[", i, "]"), bytes[i], absl::StrCat(sizes.Source(), " (KB)"));
+  }
+  reader.SetSource(path + "shared_bytes", sizes.Source());
+  reader.Set(kHierarchy + "l1_data.ways", kilobytes * kKilobyte / way_bytes,
+             absl::StrCat("all of ", unified.Source(), " in these sets"));
+  reader.Note(kDifferent, adaptive,
+              "shared memory is sized for as many blocks as an SM holds, also where the grid has fewer");
+}
+
 void ImportDataCache(OptionReader& reader, const MergingBetweenWarps& merging) {
   const std::string path = kHierarchy + "l1_data";
   CacheExtras extras;
@@ -185,6 +244,7 @@ void ImportDataCache(OptionReader& reader, const MergingBetweenWarps& merging) {
   extras.banks = reader.Number(banks);
   extras.banks_source = banks.Source();
   SetCache(reader, path, option, CacheRole::kData, extras);
+  ImportSplit(reader);
 }
 
 void ImportReadOnlyCaches(OptionReader& reader, const MergingBetweenWarps& merging) {

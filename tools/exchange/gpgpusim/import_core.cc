@@ -267,6 +267,9 @@ void ImportCore(OptionReader& reader) {
     ImportBufferedFrontEnd(reader);
   }
   reader.Set("dispatch.spread_small_grids", "true", "GPGPU-Sim");
+  if (!reader.version2()) {
+    reader.SetNumber("dispatch.launch_cycles", reader.Take({"-gpgpu_kernel_launch_latency"}, "0"));
+  }
 }
 
 }  // namespace heddle::tools
