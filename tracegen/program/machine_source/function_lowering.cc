@@ -301,8 +301,9 @@ class Lowering {
     machine::Emission emission(b_, last->text, state_);
     Value* condition = emission.InPredicate(0, true);
     if (last->is_guarded) condition = b_.CreateAnd(state_.Predicate(*last->text.guard), condition);
-    // Threads are always together where that is asked: whoever waits for others does so at the instruction itself.
-    if (last->text.Has("DIV")) condition = b_.getFalse();
+    // BRA.DIV: threads are together, since whoever waits for others does so at the instruction itself. BRA.CONV goes
+    // past what makes threads wait, so it is not taken: they do wait there.
+    if (last->text.Has("DIV") || last->text.Has("CONV")) condition = b_.getFalse();
     if (!emission.failure.empty()) return Error(*last, emission.failure);
     links_.edges[b_.CreateCondBr(condition, BlockOf(flow.taken), BlockOf(flow.next))] = {taken, fall};
     return absl::OkStatus();

@@ -45,6 +45,11 @@ void KernelsMachineTest::Try(const std::string& architecture, size_t first, size
       EXPECT_GT(summary->thread_instructions, 0u) << recipes[i];
       continue;
     }
+    // PTX for a newer architecture.
+    if (summary.status().message().find("SM version specified by .target is higher") != std::string::npos) {
+      --tried;
+      continue;
+    }
     // Only what is not known may fail, and it says so.
     EXPECT_EQ(summary.status().code(), absl::StatusCode::kUnimplemented) << recipes[i] << ": " << summary.status();
     EXPECT_THAT(std::string(summary.status().message()), HasSubstr("yet")) << recipes[i];

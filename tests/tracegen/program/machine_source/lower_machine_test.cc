@@ -212,6 +212,12 @@ TEST(LowerMachine, FunctionsReadTheKernelsParameters) {
   EXPECT_THAT(ir, HasSubstr("@helper(i64 0, i32 %"));
 }
 
+// Where the code asks whether threads are together, they go on to what lets them meet.
+TEST(LowerMachine, ThreadsDoNotGoPastAMeeting) {
+  EXPECT_THAT(Code({"BRA.CONV 0x20", "NOP", "EXIT"}).Ir(), HasSubstr("br i1 false"));
+  EXPECT_THAT(Code({"BRA.DIV UR4, 0x20", "NOP", "EXIT"}).Ir(), HasSubstr("br i1 false"));
+}
+
 TEST(LowerMachine, SignsOfConstantsArePredicates) {
   EXPECT_THAT(
       Code({"PLOP3.LUT P0, PT, c[0x0][0x168].SIGN, PT, PT, 0x80, 0x0", "SEL R0, RZ, 0x1, P0", "STS [RZ], R0", "EXIT"})
