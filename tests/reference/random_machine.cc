@@ -53,6 +53,9 @@ machine::v1::Machine RandomMachine(uint64_t seed, const MachineNeeds& needs) {
     entry.set_cycles(latency(50));
   }
   machine.mutable_dispatch()->set_spread_small_grids(random.Chance(50));
+  if (random.Chance(25)) machine.mutable_dispatch()->set_launch_cycles(random.OneOf({1u, 2u, 7u, 64u, 1500u}));
+  // From no limit to that of a block at a time.
+  if (random.Chance(25)) core.set_shared_bytes_per_block(random.OneOf({16u, 49152u / 3, 49152u / 2, 49152u}));
   return machine;
 }
 

@@ -33,15 +33,20 @@ uint64_t RegistersPerThread(const trace::LaunchView& launch) {
   return program.registers_requested() != 0 ? program.registers_requested() : program.register_count();
 }
 
+// Bytes of shared memory that a block takes.
+uint64_t SharedBytes(const machine::v1::Machine& machine, const trace::LaunchView& launch) {
+  return uint64_t{launch.program->proto().static_shared_bytes()} + launch.launch.dynamic_shared_bytes() +
+         machine.core().shared_bytes_per_block();
+}
+
 // The scarcest resource decides.
 Residency ComputeResidency(const machine::v1::Machine& machine, const trace::LaunchView& launch,
-                           uint64_t registers_per_thread) {
+                           uint64_t registers_per_thread, bool whole_grid = true) {
   const machine::v1::Core& core = machine.core();
-  const trace::v1::KernelProgram& program = launch.program->proto();
   const uint64_t warp = core.warp_size();
   const uint64_t threads = (launch.threads_per_block + warp - 1) / warp * warp;
   const uint64_t registers = threads * ((registers_per_thread + 3) / 4 * 4);
-  const uint64_t shared = uint64_t{program.static_shared_bytes()} + launch.launch.dynamic_shared_bytes();
+  const uint64_t shared = SharedBytes(machine, launch);
   Residency residency{core.max_threads() / threads, "threads"};
   const auto limit = [&](uint64_t blocks, const char* name) {
     if (blocks < residency.blocks) residency = {blocks, name};
@@ -50,10 +55,27 @@ Residency ComputeResidency(const machine::v1::Machine& machine, const trace::Lau
   if (registers != 0 && core.registers() != 0) limit(core.registers() / registers, "registers");
   if (shared != 0) limit(core.shared_memory_bytes() / shared, "shared_memory");
   const uint64_t recorded = launch.totals.blocks();
-  if (machine.dispatch().spread_small_grids() && recorded < residency.blocks * machine.sms()) {
+  if (whole_grid && machine.dispatch().spread_small_grids() && recorded < residency.blocks * machine.sms()) {
     limit((recorded + machine.sms() - 1) / machine.sms(), "grid");
   }
   return residency;
+}
+
+// Lines of a set of the L1: of the storage that it shares, what the smallest shared memory leaves that is large enough,
+// in whole ways. Blocks count as an SM holds them, whether or not the grid has as many.
+uint32_t WaysOfL1(const machine::v1::Machine& machine, const trace::LaunchView& launch, uint64_t registers) {
+  const machine::v1::Hierarchy& memory = machine.memory().hierarchy();
+  const uint64_t way = uint64_t{memory.l1_data().sets()} * memory.l1_data().line_bytes();
+  if (memory.l1_split().bytes() == 0 || way == 0) return memory.l1_data().ways();
+  const uint64_t needed =
+      SharedBytes(machine, launch) * ComputeResidency(machine, launch, registers, /*whole_grid=*/false).blocks;
+  uint64_t left = 0;
+  for (const uint64_t shared : memory.l1_split().shared_bytes()) {
+    if (shared >= needed) left = std::max(left, memory.l1_split().bytes() - shared);
+  }
+  uint32_t ways = 0;
+  while (ways < memory.l1_data().ways() && (ways + 1) * way <= left) ++ways;
+  return ways;
 }
 
 // One round of the dispatcher at the end of a cycle; what it hands over may issue from cycle `first` on.
@@ -113,7 +135,7 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     ReferenceWarpProgress warp_progress(blocks->size(), residency.blocks * machine.sms(), machine.core().warp_size(),
                                         launch.KeepsWarps());
     launch.warp_progress = &warp_progress;
-    memory->BeginLaunch(machine.memory().hierarchy().l1_data().ways());
+    memory->BeginLaunch(WaysOfL1(machine, view, registers));
     NoWaker waker;
     std::vector<std::unique_ptr<ReferenceSm>> cores;
     for (uint32_t sm = 0; sm < machine.sms(); ++sm) {
@@ -150,8 +172,12 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
       assigned = true;
       for (const auto& core : cores) core->GridAssigned();
     };
-    Dispatch(*dispatcher, cores, residency.blocks, 0);
-    tell_assigned();
+    // Until then the launch is set up, and nothing is dispatched.
+    const Cycle first = machine.dispatch().launch_cycles();
+    if (first == 0) {
+      Dispatch(*dispatcher, cores, residency.blocks, 0);
+      tell_assigned();
+    }
     for (Cycle now = 0;; ++now) {
       bool stuck = true;
       memory->Advance(now, waker);
@@ -171,8 +197,11 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
         if (memory->drained() && std::ranges::all_of(cores, [](const auto& core) { return core->Drained(); })) break;
         continue;
       }
+      if (now + 1 < first) continue;
+      const bool begins = now + 1 == first;
       Dispatch(*dispatcher, cores, residency.blocks, now + 1);
       tell_assigned();
+      if (begins) continue;  // an SM is stuck when nothing moves in a cycle that it has had
       if ((stuck && std::all_of(cores.begin(), cores.end(),
                                 [](const auto& core) { return core->resident() == 0 || core->Stuck(); })) ||
           now > kMostCycles) {
