@@ -92,6 +92,23 @@ TEST(L1Ways, WithoutASplitTheCacheIsAsItStands) {
   EXPECT_EQ(Ways(LoadMachine("fermi_fixed").value(), 1, 0), 0);
 }
 
+// On an NVIDIA H200 the hits of a kernel without shared memory end at 224 KB. The sizes of a V100 are those of the CUDA
+// C++ Programming Guide.
+TEST(L1Ways, CardsOfToday) {
+  const machine::v1::Machine h100 = LoadMachine("hopper_h100").value();
+  const auto bytes = [](const machine::v1::Machine& machine, int blocks, uint32_t shared) {
+    const machine::v1::Cache& cache = machine.memory().hierarchy().l1_data();
+    return Ways(machine, blocks, shared) * cache.sets() * cache.line_bytes() / kKilobyte;
+  };
+  EXPECT_EQ(bytes(h100, 32, 0), 224);
+  EXPECT_EQ(bytes(h100, 2, 0), 248);
+  EXPECT_EQ(bytes(h100, 1, 227 * kKilobyte), 28);
+  const machine::v1::Machine v100 = LoadMachine("volta_v100").value();
+  EXPECT_EQ(bytes(v100, 32, 0), 128);
+  EXPECT_EQ(bytes(v100, 1, 8 * kKilobyte), 120);
+  EXPECT_EQ(bytes(v100, 2, 48 * kKilobyte), 32);
+}
+
 TEST(SharedBytesPerBlock, BoundTheBlocksOfAnSm) {
   machine::v1::Machine machine = Splitting();
   machine.mutable_core()->set_max_blocks(40);

@@ -259,6 +259,7 @@ TEST(MachineOverride, SaysWhatHasNoEffect) {
   EXPECT_EQ(effect("baws_gtx480", split + "shared_bytes[0]=0"),
             split + "shared_bytes[0]=0 has no effect: " + split + "bytes = 0: nothing is split");
   EXPECT_EQ(effect("baws_gtx480", split + "bytes=65536"), "");
+  EXPECT_EQ(effect("volta_v100", split + "shared_bytes[0]=1024"), "");
   machine::v1::Machine without_l1 = Load("volta_v100");
   without_l1.mutable_memory()->mutable_hierarchy()->mutable_l1_data()->set_sets(0);
   EXPECT_THAT(WithoutEffect(without_l1, split + "bytes=65536"), HasSubstr("there is no L1 to split"));
