@@ -84,6 +84,22 @@ class Fit(CommandTest):
         record = json.loads((self.folder / "mine.hardware.json").read_text())
         self.assertEqual((record["fit"]["benchmark"], record["fit"]["kernel"]), (["latency_l1"], []))
 
+    def test_shared_memory_is_the_cards_and_a_split_that_cannot_hold_it_is_left_out(self):
+        content = with_benchmarks({"latency_l1": BENCHMARKS["latency_l1"]})
+        content["card"].update(shared_bytes_per_sm=233472, shared_bytes_reserved=1024)
+        machine, notes = self.fit(content)
+        self.assertEqual(
+            (machine["core"]["shared_memory_bytes"], machine["core"]["shared_bytes_per_block"]), (233472, 1024)
+        )
+        memory = machine["memory"]["hierarchy"]
+        self.assertNotIn("l1_split", memory)
+        self.assertEqual(memory["l1_data"]["ways"], 16, "32 KB, what 96 KB of shared memory leave on the base")
+        self.assertIn("memory.hierarchy.l1_split of the base is smaller than the shared memory", notes)
+        machine, notes = self.fit(content, "--base", "hopper_h100")
+        memory = machine["memory"]["hierarchy"]
+        self.assertEqual((memory["l1_split"]["bytes"], memory["l1_data"]["ways"]), (262144, 128))
+        self.assertNotIn("l1_split", notes)
+
     def test_correlate_says_that_all_kernels_are_held_out(self):
         kernel = made_up_card.kernel(SAMPLES / "spmv.htrace")
         self.fit(with_benchmarks(BENCHMARKS, [kernel]))

@@ -109,7 +109,23 @@ class Fitter {
     Size(card.registers_per_sm(), "core.registers", "the driver", [&](uint32_t value) { core.set_registers(value); });
     Size(card.shared_bytes_per_sm(), "core.shared_memory_bytes", "the driver",
          [&](uint32_t value) { core.set_shared_memory_bytes(value); });
+    Size(card.shared_bytes_reserved(), "core.shared_bytes_per_block", "the driver",
+         [&](uint32_t value) { core.set_shared_bytes_per_block(value); });
+    if (has_hierarchy()) KeepSplit();
     if (has_hierarchy() && card.l2_bytes() != 0) SetL2Size(card.l2_bytes());
+  }
+
+  // A split of the base that cannot hold the card's shared memory is none of this card: the L1 keeps what the largest
+  // shared memory of the base leaves it.
+  void KeepSplit() {
+    const machine::v1::L1Split& split = memory().l1_split();
+    machine::v1::Cache& cache = *memory().mutable_l1_data();
+    if (!replay::SplitsL1(memory()) || split.shared_bytes().empty()) return;
+    const uint32_t most = *split.shared_bytes().rbegin();
+    if (most >= machine().core().shared_memory_bytes()) return;
+    cache.set_ways(std::min(cache.ways(), (split.bytes() - most) / (cache.sets() * cache.line_bytes())));
+    memory().clear_l1_split();
+    Note("memory.hierarchy.l1_split of the base is smaller than the shared memory: left out, say it for this card");
   }
 
   // The number of sets is a power of two; the rest are ways.
