@@ -1,6 +1,8 @@
 """`heddle machines fit`: a machine from micro-benchmarks, all of them made up here, and judged by kernels that it never
 saw. And what `heddle machines interval` says of two machines."""
 import copy
+import gzip
+import hashlib
 import json
 import math
 import re
@@ -149,6 +151,70 @@ class Fit(CommandTest):
         # A latency below what the model's pipeline takes: the nearest there is, and how near that is.
         _, notes = self.fit(with_benchmarks({"latency_l1": ("cycles", [2])}))
         self.assertRegex(notes, r"latency_l1: [\d.]+ cycles on the machine, 28.0 before, 2.0 on the card")
+
+
+class Packed(CommandTest):
+    """What visits leave packed, DATE.json.gz."""
+
+    def command(self, file, output="mine"):
+        return ("machines", "fit", "--hardware", file, "-o", self.folder / f"{output}.textproto")
+
+    def test_is_read_as_what_was_packed(self):
+        text = json.dumps(with_benchmarks(BENCHMARKS)).encode()
+        (self.folder / "plain.json").write_bytes(text)
+        (self.folder / "packed.json.gz").write_bytes(gzip.compress(text))
+        for name in ("plain.json", "packed.json.gz"):
+            done = heddle(*self.command(self.folder / name, name[:5]))
+            self.assertEqual(done.returncode, 0, done.stderr)
+        plain, packed = (
+            re.sub("SHA-256 .*|^name: .*", "", (self.folder / f"{name}.textproto").read_text(), flags=re.MULTILINE)
+            for name in ("plain", "packe")
+        )
+        self.assertEqual(plain, packed)
+        record = json.loads((self.folder / "packe.hardware.json").read_text())
+        digest = hashlib.sha256((self.folder / "packed.json.gz").read_bytes()).hexdigest()
+        self.assertEqual(record["fit"]["visit_digest"], digest, "of the file as it lies there")
+
+    def test_folders_have_both_kinds(self):
+        text = json.dumps(made_up_card.visit([made_up_card.kernel(SAMPLES / "spmv.htrace")])).encode()
+        folder = self.folder / "card"
+        folder.mkdir()
+        (folder / "2026-01-01.json.gz").write_bytes(gzip.compress(text))
+        (folder / "mine.hardware.json.gz").write_bytes(b"not a visit")
+        command = ("correlate", "--hardware", folder, SAMPLES / "spmv.htrace")
+        done = heddle(*command)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("visit of 2026-01-01", done.stdout)
+        # The same file unpacked beside it is the same visit, not another one.
+        (folder / "2026-01-01.json").write_bytes(text)
+        done = heddle(*command)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertNotIn("measured again later", done.stdout)
+
+    def test_what_is_damaged_is_refused(self):
+        text = json.dumps(with_benchmarks(BENCHMARKS)).encode()
+        packed = gzip.compress(text)
+        damaged = bytearray(packed)
+        damaged[len(packed) // 2] ^= 0x55
+        other_sum = bytearray(packed)
+        other_sum[-6] ^= 1
+        file = self.folder / "visit.json.gz"
+        for content, says in (
+            (b"", "is not compressed by gzip"),
+            (text, "is not compressed by gzip"),
+            (packed[:10], "no file of gzip"),
+            (packed[: len(packed) // 2], "damaged or cut short"),
+            (packed[:-8], "damaged or cut short"),
+            (packed[:-4], "damaged or cut short"),
+            (packed[:-1], "damaged or cut short"),
+            (bytes(damaged), "damaged or cut short"),
+            (bytes(other_sum), "damaged or cut short"),
+            (packed + b"more", "damaged or cut short"),
+            (gzip.compress(b"{}"), "has schema 0"),
+            (gzip.compress(b"\0" * ((256 << 20) + 1), 9), "unpacks to more than the 268435456 bytes"),
+        ):
+            file.write_bytes(content)
+            self.assert_refused(2, *self.command(file), says=("--hardware", "visit.json.gz", says))
 
 
 class Interval(CommandTest):

@@ -17,8 +17,9 @@ class Correlate final : public Command {
   void AddOptions(CLI::App& command) override {
     command.add_option("TRACE", arguments_.traces, "Trace files of kernels that the card has run")->required();
     command
-        .add_option("--hardware", arguments_.hardware,
-                    "What a visit to the card measured: CARD/DATE.json, or a folder with visits to one card")
+        .add_option(
+            "--hardware", arguments_.hardware,
+            "What a visit to the card measured: CARD/DATE.json or DATE.json.gz, or a folder with visits to one card")
         ->required()
         ->check(NotEmpty());
     command.add_option("--machine", arguments_.machine, "Machine name (`heddle machines`) or FILE.textproto")

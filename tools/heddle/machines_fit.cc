@@ -63,7 +63,9 @@ int Fit(const FitArguments& arguments) {
 class MachinesFit final : public Command {
  public:
   void AddOptions(CLI::App& command) override {
-    command.add_option("--hardware", arguments_.hardware, "What a visit to the card measured: CARD/DATE.json")
+    command
+        .add_option("--hardware", arguments_.hardware,
+                    "What a visit to the card measured: CARD/DATE.json or DATE.json.gz")
         ->required()
         ->check(NotEmpty());
     command.add_option("--base", arguments_.base, "Machine that all other values are from: a name or FILE.textproto")

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -23,6 +24,7 @@
 #include "tools/console/digest.h"
 #include "tools/console/json.h"
 #include "tools/console/output.h"
+#include "tools/inputs/packed_file.h"
 #include "traces/base/printable.h"
 #include "traces/base/sha256.h"
 #include "traces/base/status_macros.h"
@@ -40,7 +42,10 @@ using google::protobuf::Reflection;
 
 constexpr uint32_t kHardwareSchema = 1;
 constexpr uintmax_t kMostBytes = uintmax_t{64} << 20;  // of a file: a visit of hundreds of kernels takes a few
+constexpr uint64_t kMostUnpackedBytes = uint64_t{256} << 20;
+constexpr char kVisitEnding[] = ".json";
 constexpr char kRecordEnding[] = ".hardware.json";
+constexpr char kPackedEnding[] = ".gz";
 
 absl::Status Refuse(const std::string& what) { return absl::InvalidArgumentError(what); }
 
@@ -169,6 +174,23 @@ absl::Status CheckVisit(const v1::Visit& visit) {
   return absl::OkStatus();
 }
 
+// Whether a file is named like a visit, packed or not.
+bool IsNamedVisit(std::string_view file) {
+  if (file.ends_with(kPackedEnding)) file.remove_suffix(sizeof(kPackedEnding) - 1);
+  return file.ends_with(kVisitEnding) && !file.ends_with(kRecordEnding);
+}
+
+absl::Status ParseVisit(const std::string& file, const std::string& bytes, v1::Visit& visit) {
+  const bool packed = absl::EndsWith(file, kPackedEnding);
+  std::string unpacked;
+  if (packed) {
+    HEDDLE_ASSIGN_OR_RETURN(unpacked, Unpack(bytes, kMostUnpackedBytes));
+  }
+  HEDDLE_RETURN_IF_ERROR(
+      Parse(packed ? unpacked : bytes, "what a visit to a card measured", /*negative=*/false, visit));
+  return CheckVisit(visit);
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> FindVisits(const std::string& path) {
@@ -179,28 +201,31 @@ absl::StatusOr<std::vector<std::string>> FindVisits(const std::string& path) {
   for (auto it = fs::recursive_directory_iterator(path, error); !error && it != fs::recursive_directory_iterator();
        it.increment(error)) {
     const std::string file = it->path().string();
-    if (it->is_regular_file() && absl::EndsWith(file, ".json") && !absl::EndsWith(file, kRecordEnding)) {
-      files.push_back(file);
-    }
+    if (it->is_regular_file() && IsNamedVisit(file)) files.push_back(file);
   }
   if (error) return absl::NotFoundError(absl::StrCat(path, ": ", error.message()));
   if (files.empty()) {
-    return absl::NotFoundError(
-        absl::StrCat(path, ": no visit to a card is here, a file CARD/DATE.json; `tools/hardware/visit` makes one"));
+    return absl::NotFoundError(absl::StrCat(
+        path,
+        ": no visit to a card is here, a file CARD/DATE.json or CARD/DATE.json.gz; `tools/hardware/visit` makes one"));
   }
   std::ranges::sort(files);
+  // A visit writes its results twice: the packed one is the same.
+  const std::set<std::string> all(files.begin(), files.end());
+  std::erase_if(files, [&](const std::string& file) {
+    return absl::EndsWith(file, kPackedEnding) && all.contains(file.substr(0, file.size() - sizeof(kPackedEnding) + 1));
+  });
   return files;
 }
 
 absl::StatusOr<HardwareVisit> ReadVisit(const std::string& file) {
-  HEDDLE_ASSIGN_OR_RETURN(const std::string text, ReadText(file));
+  HEDDLE_ASSIGN_OR_RETURN(const std::string bytes, ReadText(file));
   HardwareVisit visit;
   visit.file = file;
   Sha256 digest;
-  digest.Update(text.data(), text.size());
+  digest.Update(bytes.data(), bytes.size());
   visit.digest = absl::BytesToHexString(digest.Finish());
-  absl::Status status = Parse(text, "what a visit to a card measured", /*negative=*/false, visit.visit);
-  if (status.ok()) status = CheckVisit(visit.visit);
+  const absl::Status status = ParseVisit(file, bytes, visit.visit);
   if (!status.ok()) return absl::Status(status.code(), absl::StrCat(file, ": ", status.message()));
   return visit;
 }

@@ -15,17 +15,18 @@ namespace heddle::tools {
 // One visit, and the file that it is from.
 struct HardwareVisit {
   std::string file;
-  std::string digest;  // hexadecimal SHA-256 of the file
+  std::string digest;  // hexadecimal SHA-256 of the file as it lies there, packed or not
   hardware::v1::Visit visit;
 };
 
-// The files *.json of a folder and below it, ascending, those of machines (*.hardware.json) left out; or the file
-// itself. NotFound for a path that is not there and for a folder without one.
+// The files *.json and *.json.gz of a folder and below it, ascending, those of machines (*.hardware.json) left out, and
+// a packed one beside the same file unpacked; or the file itself. NotFound for a path that is not there and for a
+// folder without one.
 absl::StatusOr<std::vector<std::string>> FindVisits(const std::string& path);
 
 // Reads one visit and checks it: texts are printable, numbers finite and not negative, names there, launches and
-// counters once. Errors name the file and the field: NotFound if it cannot be read, InvalidArgument for everything
-// else.
+// counters once. A file *.gz is unpacked, to at most 256 MB. Errors name the file and the field: NotFound if it cannot
+// be read, InvalidArgument for everything else.
 absl::StatusOr<HardwareVisit> ReadVisit(const std::string& file);
 
 // MACHINE.hardware.json for MACHINE.textproto, or for a machine that is called by its name.
