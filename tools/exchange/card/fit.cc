@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -11,9 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "replay/machine/machine.h"
+#include "tools/exchange/card/fitting.h"
 #include "tools/exchange/card/model_chain.h"
 #include "tools/exchange/gpgpusim/machine_text.h"
-#include "tools/study/statistics/intervals.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::tools {
@@ -24,82 +23,45 @@ using trace::v1::OpClass;
 
 constexpr double kHertzPerMegahertz = 1e6;
 
-// A benchmark that has values.
-struct Measured {
-  double median = 0;
-  std::string text;  // "latency_l2 262.5 cycles (5 times, 261 to 264)"
-};
-
 class Fitter {
  public:
-  Fitter(const machine::v1::Machine& base, const std::string& name, const HardwareVisit& visit) : visit_(visit.visit) {
-    fitted_.machine = base;
-    fitted_.machine.set_name(name);
-    fitted_.fit.set_card(visit_.card().name());
-    fitted_.fit.set_date(visit_.conditions().date());
-    fitted_.fit.set_visit_digest(visit.digest);
-    fitted_.fit.set_made_up(visit_.made_up());
-    fitted_.fit.set_base(base.name());
-  }
+  Fitter(const machine::v1::Machine& base, const std::string& name, const HardwareVisit& visit)
+      : fitting_(base, name, visit) {}
 
   absl::StatusOr<FittedMachine> Fit() {
-    machine().set_description(absl::StrCat("Fitted to micro-benchmarks on ", visit_.card().name(), " of ",
-                                           visit_.conditions().date(), ", the rest as ", fitted_.fit.base()));
     SetSizes();
     SetRates();
     SetClocks();
+    FitProducts(fitting_);
     HEDDLE_RETURN_IF_ERROR(SetOperationLatencies());
     HEDDLE_RETURN_IF_ERROR(SetMemoryLatencies());
-    for (const char* name :
-         {"latency_constant", "bandwidth_shared", "bandwidth_dram_copy", "shared_conflict_cycles", "launch_overhead"}) {
-      if (const auto value = Value(name))
-        Note(absl::StrCat(value->text, ": measured, and the model has no value for it"));
-    }
-    if (fitted_.fit.benchmark().empty()) {
+    HEDDLE_RETURN_IF_ERROR(SetLaunch());
+    HEDDLE_RETURN_IF_ERROR(CompareL1Size(fitting_));
+    NoteTheRest();
+    if (fitting_.fitted().fit.benchmark().empty()) {
       return absl::InvalidArgumentError("no micro-benchmark that a machine could be fitted to");
     }
     if (const absl::Status status = replay::CheckMachine(machine()); !status.ok()) {
       return absl::InvalidArgumentError(absl::StrCat("what was measured makes no machine: ", status.message()));
     }
-    return std::move(fitted_);
+    return std::move(fitting_.fitted());
   }
 
  private:
-  machine::v1::Machine& machine() { return fitted_.machine; }
+  machine::v1::Machine& machine() { return fitting_.machine(); }
   machine::v1::Hierarchy& memory() { return *machine().mutable_memory()->mutable_hierarchy(); }
-  bool has_hierarchy() const { return fitted_.machine.memory().has_hierarchy(); }
-
-  std::optional<Measured> Value(const std::string& name) const {
-    for (const hardware::v1::Benchmark& benchmark : visit_.benchmark()) {
-      if (benchmark.name() != name) continue;
-      const std::optional<double> median = Median({benchmark.value().begin(), benchmark.value().end()});
-      if (!median.has_value() || *median <= 0) return std::nullopt;
-      const auto [least, most] = std::ranges::minmax_element(benchmark.value());
-      return Measured{*median, absl::StrFormat("%s %.6g %s (%d times, %.6g to %.6g)", name, *median, benchmark.unit(),
-                                               benchmark.value_size(), *least, *most)};
-    }
-    return std::nullopt;
-  }
-
-  void Note(std::string text) { fitted_.notes.push_back(std::move(text)); }
-  std::string Card() const { return absl::StrCat(visit_.card().name(), ", ", visit_.conditions().date(), ": "); }
-  // That `path` was set from a benchmark.
-  void Use(const std::string& path, const std::string& benchmark, const Measured& value) {
-    std::string& source = fitted_.sources[path];
-    absl::StrAppend(&source, source.empty() ? Card() : "; ", value.text);
-    const auto& known = fitted_.fit.benchmark();
-    if (std::ranges::find(known, benchmark) == known.end()) fitted_.fit.add_benchmark(benchmark);
-  }
+  bool has_hierarchy() { return machine().memory().has_hierarchy(); }
+  std::optional<Measured> Value(const std::string& benchmark) const { return fitting_.Find(benchmark); }
 
   template <typename Set>
   void Size(uint64_t value, const std::string& path, const std::string& what, const Set& set) {
     if (value == 0 || value > std::numeric_limits<uint32_t>::max()) return;
     set(static_cast<uint32_t>(value));
-    fitted_.sources[path] = absl::StrCat(Card(), what);
+    fitting_.UseCard(path, what);
   }
 
   void SetSizes() {
-    const hardware::v1::Card& card = visit_.card();
+    const hardware::v1::Card& card = fitting_.card();
     machine::v1::Core& core = *machine().mutable_core();
     Size(card.sms(), "sms", "the driver", [&](uint32_t value) { machine().set_sms(value); });
     Size(card.max_threads_per_sm(), "core.max_threads", "the driver",
@@ -125,7 +87,8 @@ class Fitter {
     if (most >= machine().core().shared_memory_bytes()) return;
     cache.set_ways(std::min(cache.ways(), (split.bytes() - most) / (cache.sets() * cache.line_bytes())));
     memory().clear_l1_split();
-    Note("memory.hierarchy.l1_split of the base is smaller than the shared memory: left out, say it for this card");
+    fitting_.Note(
+        "memory.hierarchy.l1_split of the base is smaller than the shared memory: left out, say it for this card");
   }
 
   // The number of sets is a power of two; the rest are ways.
@@ -136,13 +99,13 @@ class Fitter {
     const uint64_t way_bytes = slices * cache.line_bytes();
     if (way_bytes == 0 || cache.ways() == 0) return;
     const uint64_t lines = bytes / way_bytes;  // of a slice
-    if (lines < cache.ways()) return Note("the L2 is smaller than one set of each slice: left as it was");
+    if (lines < cache.ways()) return fitting_.Note("the L2 is smaller than one set of each slice: left as it was");
     const uint64_t sets = std::max<uint64_t>(1, std::bit_floor(lines / cache.ways()));
     cache.set_sets(static_cast<uint32_t>(sets));
     cache.set_ways(static_cast<uint32_t>(lines / sets));
-    const std::string source = absl::StrCat(Card(), "the driver: ", bytes, " bytes in all");
-    fitted_.sources["memory.hierarchy.l2.cache.sets"] = source;
-    fitted_.sources["memory.hierarchy.l2.cache.ways"] = source;
+    const std::string source = absl::StrCat("the driver: ", bytes, " bytes in all");
+    fitting_.UseCard("memory.hierarchy.l2.cache.sets", source);
+    fitting_.UseCard("memory.hierarchy.l2.cache.ways", source);
   }
 
   // Threads per cycle of all units together become the interval of one unit.
@@ -158,10 +121,10 @@ class Fitter {
       if (!value.has_value() || timing == nullptr) continue;
       const uint32_t counts[] = {units.sp(), units.sfu(), units.tensor()};  // by OperationTiming::Unit
       const uint32_t count = counts[timing->unit()];
-      const double interval = count * fitted_.machine.core().simd_width() / value->median;
-      if (interval < 0.75) Note(absl::StrCat(value->text, ": more than the units of the base can do"));
+      const double interval = count * machine().core().simd_width() / value->median;
+      if (interval < 0.75) fitting_.Note(absl::StrCat(value->text, ": more than the units of the base can do"));
       timing->set_initiation_interval(static_cast<uint32_t>(std::clamp(std::round(interval), 1.0, 1e6)));
-      Use(TimingPath(operation), name, *value);
+      fitting_.Use(TimingPath(operation), *value);
     }
   }
 
@@ -186,22 +149,27 @@ class Fitter {
     return absl::StrCat("core.units.timing[", OperationTiming::Operation_Name(operation), "]");
   }
 
+  // The domains' edges have to meet: clocks have small ratios if all of them are multiples of one step.
+  static uint32_t Megahertz(double mhz) {
+    constexpr double kStep = 5;
+    return static_cast<uint32_t>(std::clamp(kStep * std::round(mhz / kStep), kStep, 1e5));
+  }
+
   void SetClocks() {
     machine::v1::Clocks& clocks = *machine().mutable_clocks();
     const uint32_t before = clocks.core_mhz();
     if (const auto value = Value("sm_clock"); value.has_value() && before != 0) {
-      const auto scaled = [&](uint32_t mhz) {
-        return static_cast<uint32_t>(std::clamp(std::round(mhz * value->median / before), 1.0, 1e6));
-      };
+      const auto scaled = [&](uint32_t mhz) { return Megahertz(mhz * value->median / before); };
       clocks.set_core_mhz(scaled(before));
       clocks.set_network_mhz(scaled(clocks.network_mhz()));
       clocks.set_l2_mhz(scaled(clocks.l2_mhz()));
-      Use("clocks.core_mhz", "sm_clock", *value);
-      fitted_.sources["clocks.network_mhz"] = "to the core as in the base";
-      fitted_.sources["clocks.l2_mhz"] = "to the core as in the base";
+      fitting_.Use("clocks.core_mhz", *value);
+      fitting_.fitted().sources["clocks.network_mhz"] = "to the core as in the base";
+      fitting_.fitted().sources["clocks.l2_mhz"] = "to the core as in the base";
     }
     if (!has_hierarchy()) return;
     const machine::v1::Dram& dram = memory().dram();
+    SetLinesOnTheirWay();
     const double slices = double{1} * memory().l2().slices_per_controller() * dram.controllers();
     const double dram_bytes = double{1} * dram.controllers() * std::max(1u, dram.chips_per_controller()) *
                               dram.bus_bytes() * dram.data_rate();
@@ -213,8 +181,8 @@ class Fitter {
       const auto banks = static_cast<uint32_t>(std::clamp(std::round(lines), 1.0, 64.0));
       memory().mutable_l1_data()->set_banks(banks);
       memory().set_returns_per_cycle(banks);
-      Use("memory.hierarchy.l1_data.banks", "bandwidth_l1", *value);
-      Use("memory.hierarchy.returns_per_cycle", "bandwidth_l1", *value);
+      fitting_.Use("memory.hierarchy.l1_data.banks", *value);
+      fitting_.Use("memory.hierarchy.returns_per_cycle", *value);
     }
   }
 
@@ -223,9 +191,37 @@ class Fitter {
   void SetClock(const std::string& benchmark, double bytes_per_cycle, const std::string& path, const Set& set) {
     const std::optional<Measured> value = Value(benchmark);
     if (!value.has_value() || bytes_per_cycle <= 0) return;
-    set(static_cast<uint32_t>(std::clamp(std::round(value->median / bytes_per_cycle / kHertzPerMegahertz), 1.0, 1e6)));
-    fitted_.sources.erase(path);
-    Use(path, benchmark, *value);
+    set(Megahertz(value->median / bytes_per_cycle / kHertzPerMegahertz));
+    fitting_.fitted().sources.erase(path);
+    fitting_.Use(path, *value);
+  }
+
+  // The setting with the largest value.
+  std::optional<Measured> Most(const std::string& benchmark) const {
+    const std::vector<Measured> all = fitting_.All(benchmark);
+    const auto most = std::ranges::max_element(all, {}, &Measured::median);
+    return most == all.end() ? std::nullopt : std::optional(*most);
+  }
+
+  // One SM that gets so many bytes per cycle, each after so many cycles, has their product on its way (Little's law).
+  // It may have more.
+  void SetLinesOnTheirWay() {
+    constexpr std::pair<const char*, const char*> kLevels[] = {{"bandwidth_l2_of_sm", "latency_l2"},
+                                                               {"bandwidth_dram_of_sm", "latency_dram"}};
+    machine::v1::Cache& l1 = *memory().mutable_l1_data();
+    const double hertz = machine().clocks().core_mhz() * kHertzPerMegahertz;
+    if (l1.line_bytes() == 0 || hertz == 0) return;
+    for (const auto& [bandwidth, latency] : kLevels) {
+      const std::optional<Measured> bytes = Most(bandwidth);
+      const std::optional<Measured> cycles = Value(latency);
+      if (!bytes.has_value() || !cycles.has_value()) continue;
+      const double lines = std::ceil(bytes->median / hertz * cycles->median / l1.line_bytes());
+      if (lines <= l1.mshrs()) continue;
+      l1.set_mshrs(static_cast<uint32_t>(std::min(lines, 1e5)));
+      fitting_.fitted().sources.erase("memory.hierarchy.l1_data.mshrs");
+      fitting_.Use("memory.hierarchy.l1_data.mshrs", *bytes);
+      fitting_.Use("memory.hierarchy.l1_data.mshrs", *cycles);
+    }
   }
 
   absl::Status SetOperationLatencies() {
@@ -246,10 +242,12 @@ class Fitter {
     for (const auto& one : kOperations) {
       OperationTiming* timing = Value(one.benchmark).has_value() ? TimingOf(one.operation) : nullptr;
       if (timing == nullptr) continue;
-      const uint32_t latency = timing->latency();
-      HEDDLE_RETURN_IF_ERROR(Adjust(one.benchmark, TimingPath(one.operation), latency, 1,
-                                    OperationChain(one.op, one.mnemonic),
-                                    [timing](uint32_t cycles) { timing->set_latency(cycles); }));
+      HEDDLE_RETURN_IF_ERROR(Adjust(one.benchmark,
+                                    {.path = TimingPath(one.operation),
+                                     .present = timing->latency(),
+                                     .least = 1,
+                                     .set = [timing](uint32_t cycles) { timing->set_latency(cycles); }},
+                                    OperationChain(one.op, one.mnemonic)));
     }
     return absl::OkStatus();
   }
@@ -258,41 +256,90 @@ class Fitter {
   absl::Status SetMemoryLatencies() {
     if (!has_hierarchy()) return absl::OkStatus();
     machine::v1::Hierarchy& memory = this->memory();
-    HEDDLE_RETURN_IF_ERROR(Adjust("latency_shared", "memory.hierarchy.shared.latency", memory.shared().latency(), 0,
-                                  SharedChain(machine()),
-                                  [&](uint32_t cycles) { memory.mutable_shared()->set_latency(cycles); }));
-    HEDDLE_RETURN_IF_ERROR(Adjust("latency_l1", "memory.hierarchy.l1_data.hit_cycles", memory.l1_data().hit_cycles(), 1,
-                                  L1Chain(machine()),
-                                  [&](uint32_t cycles) { memory.mutable_l1_data()->set_hit_cycles(cycles); }));
-    HEDDLE_RETURN_IF_ERROR(Adjust("latency_l2", "memory.hierarchy.l2.rop_cycles", memory.l2().rop_cycles(), 0,
-                                  L2Chain(machine()),
-                                  [&](uint32_t cycles) { memory.mutable_l2()->set_rop_cycles(cycles); }));
-    return Adjust("latency_dram", "memory.hierarchy.l2.dram_pipe_cycles", memory.l2().dram_pipe_cycles(), 0,
-                  DramChain(machine()), [&](uint32_t cycles) { memory.mutable_l2()->set_dram_pipe_cycles(cycles); });
+    machine::v1::L2& l2 = *memory.mutable_l2();
+    HEDDLE_RETURN_IF_ERROR(Adjust("latency_shared",
+                                  {.path = "memory.hierarchy.shared.latency",
+                                   .present = memory.shared().latency(),
+                                   .set = [&](uint32_t cycles) { memory.mutable_shared()->set_latency(cycles); }},
+                                  SharedChain(machine())));
+    HEDDLE_RETURN_IF_ERROR(SetClusterLatency());
+    HEDDLE_RETURN_IF_ERROR(Adjust("latency_l1",
+                                  {.path = "memory.hierarchy.l1_data.hit_cycles",
+                                   .present = memory.l1_data().hit_cycles(),
+                                   .least = 1,
+                                   .set = [&](uint32_t cycles) { memory.mutable_l1_data()->set_hit_cycles(cycles); }},
+                                  L1Chain(machine())));
+    HEDDLE_RETURN_IF_ERROR(Adjust("latency_l2",
+                                  {.path = "memory.hierarchy.l2.rop_cycles",
+                                   .present = l2.rop_cycles(),
+                                   .set = [&](uint32_t cycles) { l2.set_rop_cycles(cycles); }},
+                                  L2Chain(machine())));
+    return Adjust("latency_dram",
+                  {.path = "memory.hierarchy.l2.dram_pipe_cycles",
+                   .present = l2.dram_pipe_cycles(),
+                   .set = [&](uint32_t cycles) { l2.set_dram_pipe_cycles(cycles); }},
+                  DramChain(machine()));
   }
 
-  // Changes a field, which is `present`, by what a chain takes on the card more than on the model; then asks the model
-  // again.
-  absl::Status Adjust(const std::string& benchmark, const std::string& path, uint32_t present, uint32_t least,
-                      const absl::StatusOr<Chain>& chain, const std::function<void(uint32_t)>& set) {
-    const std::optional<Measured> value = Value(benchmark);
+  // A load from another block's shared memory is two ways through the network, and an access to shared memory.
+  absl::Status SetClusterLatency() {
+    if (!Value("latency_shared_cluster").has_value()) return absl::OkStatus();
+    constexpr uint32_t kUsual = 74;  // that 0 stands for (proto/machine.proto)
+    machine::v1::Clusters& clusters = *machine().mutable_clusters();
+    const uint32_t present = clusters.network_cycles() == 0 ? kUsual : clusters.network_cycles();
+    return Adjust("latency_shared_cluster",
+                  {.path = "clusters.network_cycles",
+                   .present = present,
+                   .least = 1,
+                   .set = [&](uint32_t cycles) { clusters.set_network_cycles(cycles); },
+                   .times = 2},
+                  ClusterChain(machine()));
+  }
+
+  // What the profiler counts for a kernel that does nothing, less what the model takes for it.
+  absl::Status SetLaunch() {
+    const std::optional<Measured> value = fitting_.Find("launch_cycles", {{"blocks", "1"}});
     if (!value.has_value()) return absl::OkStatus();
-    if (!chain.ok()) {
-      Note(absl::StrCat(value->text, ": not fitted: ", chain.status().message()));
-      return absl::OkStatus();
-    }
-    HEDDLE_ASSIGN_OR_RETURN(const double before, CyclesPerLink(machine(), *chain));
-    const double wanted = present + std::round(value->median - before);
-    set(static_cast<uint32_t>(std::clamp(wanted, static_cast<double>(least), 1e6)));
-    Use(path, benchmark, *value);
-    HEDDLE_ASSIGN_OR_RETURN(const double after, CyclesPerLink(machine(), *chain));
-    Note(absl::StrFormat("%s: %.1f cycles on the machine, %.1f before, %.1f on the card", benchmark, after, before,
-                         value->median));
+    machine::v1::Dispatch& dispatch = *machine().mutable_dispatch();
+    HEDDLE_ASSIGN_OR_RETURN(const double before, EmptyLaunchCycles(machine()));
+    const double wanted = dispatch.launch_cycles() + std::round(value->median - before);
+    dispatch.set_launch_cycles(static_cast<uint32_t>(std::clamp(wanted, 0.0, 1e6)));
+    fitting_.Use("dispatch.launch_cycles", *value);
     return absl::OkStatus();
   }
 
-  const hardware::v1::Visit& visit_;
-  FittedMachine fitted_;
+  absl::Status Adjust(const char* benchmark, const Fitting::Field& field, const absl::StatusOr<Chain>& chain) {
+    const std::optional<Measured> value = Value(benchmark);
+    return value.has_value() ? fitting_.Adjust(*value, field, chain) : absl::OkStatus();
+  }
+
+  // What was measured and sets nothing, and why.
+  void NoteTheRest() {
+    constexpr struct {
+      const char* benchmark;
+      const char* why;
+    } kRest[] = {{"latency_constant", kNoValue},
+                 {"bandwidth_shared", kNoValue},
+                 {"bandwidth_dram_copy", kNoValue},
+                 {"shared_conflict_cycles", kNoValue},
+                 {"launch_overhead", kNoValue},
+                 {"latency_shuffle", kNoValue},
+                 {"latency_vote", kNoValue},
+                 {"latency_barrier", kNoValue},
+                 {"latency_atomic_shared", kNoValue},
+                 {"latency_atomic_global", kNoValue},
+                 {"throughput_atomic_global", kNoValue},
+                 {"latency_copy", "issue_latency and write_latency of core.copies are in it both"},
+                 {"latency_transaction_barrier",
+                  "arrival_latency and wake_latency of core.transaction_barriers are in it both"}};
+    for (const auto& one : kRest) {
+      if (const auto value = Value(one.benchmark))
+        fitting_.Note(absl::StrCat(value->text, ": measured, and ", one.why));
+    }
+  }
+  static constexpr char kNoValue[] = "the model has no value for it";
+
+  Fitting fitting_;
 };
 
 }  // namespace

@@ -2,13 +2,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "replay/engine/replay.h"
@@ -28,6 +31,7 @@ constexpr uint64_t kMostLinks = 60'000;  // of a program, which has at most 65,5
 constexpr uint64_t kGlobalBase = uint64_t{1} << 33;
 constexpr uint64_t kSharedBase = uint64_t{1} << 60;
 constexpr uint64_t kSharedBytes = 1 << 16;
+constexpr uint64_t kClusterBase = uint64_t{1} << 61;
 constexpr uint32_t kLoadBytes = 8;
 
 // A folder that goes away with the object.
@@ -83,27 +87,41 @@ v1::KernelProgram Program(const Chain& chain, uint64_t links) {
   return program;
 }
 
+void AddWindow(v1::FileHeader& header, v1::MemorySpace space, uint64_t base, uint64_t bytes) {
+  v1::AddressWindow& window = *header.add_window();
+  window.set_space(space);
+  window.set_base(base);
+  window.set_bytes(bytes);
+}
+
 absl::Status WriteTrace(const std::string& path, const Chain& chain, uint64_t links) {
   v1::FileHeader header;
   header.set_producer("heddle machines fit");
   header.set_abstraction_level("ptx");
-  v1::AddressWindow& shared = *header.add_window();
-  shared.set_space(v1::SPACE_SHARED);
-  shared.set_base(kSharedBase);
-  shared.set_bytes(kSharedBytes);
+  AddWindow(header, v1::SPACE_SHARED, kSharedBase, kSharedBytes);
+  if (chain.blocks > 1) AddWindow(header, v1::SPACE_CLUSTER_SHARED, kClusterBase, chain.blocks * kSharedBytes);
   HEDDLE_ASSIGN_OR_RETURN(const std::unique_ptr<trace::TraceWriter> writer,
                           trace::TraceWriter::Create(path, std::move(header)));
   HEDDLE_RETURN_IF_ERROR(writer->AddProgram(Program(chain, links)).status());
   v1::Launch launch;
-  launch.mutable_grid()->set_x(1);
-  launch.mutable_grid()->set_y(1);
-  launch.mutable_grid()->set_z(1);
-  *launch.mutable_block() = launch.grid();
+  launch.mutable_block()->set_x(1);
+  launch.mutable_block()->set_y(1);
+  launch.mutable_block()->set_z(1);
+  *launch.mutable_grid() = launch.block();
+  launch.mutable_grid()->set_x(chain.blocks);
+  if (chain.blocks > 1) *launch.mutable_cluster() = launch.grid();
   launch.set_recorded(true);
   HEDDLE_RETURN_IF_ERROR(writer->BeginLaunch(std::move(launch)));
-  trace::ThreadRecord thread;
-  if (!chain.addresses.empty()) thread.addresses = std::span(chain.addresses).first(links);
-  HEDDLE_RETURN_IF_ERROR(writer->AddBlock(0, std::span(&thread, 1), links + 1));
+  for (uint32_t block = 0; block < chain.blocks; ++block) {
+    std::vector<uint64_t> addresses = chain.addresses;
+    addresses.resize(std::min<uint64_t>(addresses.size(), links));
+    if (chain.blocks > 1) {
+      for (uint64_t& address : addresses) address += (block + 1) % chain.blocks * kSharedBytes;
+    }
+    trace::ThreadRecord thread;
+    thread.addresses = addresses;
+    HEDDLE_RETURN_IF_ERROR(writer->AddBlock(block, std::span(&thread, 1), links + 1));
+  }
   HEDDLE_RETURN_IF_ERROR(writer->EndLaunch());
   return writer->Finish();
 }
@@ -187,11 +205,36 @@ absl::StatusOr<Chain> DramChain(const machine::v1::Machine& machine) {
   return chain;
 }
 
+absl::StatusOr<Chain> FootprintChain(const machine::v1::Machine& machine, uint64_t bytes) {
+  HEDDLE_RETURN_IF_ERROR(HierarchyOf(machine).status());
+  constexpr uint64_t kApart = 128;
+  const uint64_t lines = std::max<uint64_t>(1, bytes / kApart);
+  if (2 * lines > kMostLinks) {
+    return absl::InvalidArgumentError(absl::StrCat("a footprint of ", bytes, " bytes is too large for a chain"));
+  }
+  Chain chain = Loads(v1::SPACE_GLOBAL);
+  chain.warm_up = lines;
+  for (uint64_t i = 0; i < 2 * lines; ++i) chain.addresses.push_back(kGlobalBase + (i % lines) * kApart);
+  return chain;
+}
+
 absl::StatusOr<Chain> SharedChain(const machine::v1::Machine& machine) {
   HEDDLE_RETURN_IF_ERROR(HierarchyOf(machine).status());
   Chain chain = Loads(v1::SPACE_SHARED);
   chain.warm_up = 1;
   chain.addresses.assign(chain.warm_up + kLinks, kSharedBase);
+  return chain;
+}
+
+absl::StatusOr<Chain> ClusterChain(const machine::v1::Machine& machine) {
+  HEDDLE_RETURN_IF_ERROR(HierarchyOf(machine).status());
+  if (machine.sms() < 2) {
+    return absl::InvalidArgumentError(absl::StrCat("machine ", machine.name(), " has no second SM for a cluster"));
+  }
+  Chain chain = Loads(v1::SPACE_CLUSTER_SHARED);
+  chain.blocks = 2;
+  chain.warm_up = 1;
+  chain.addresses.assign(chain.warm_up + kLinks, kClusterBase);
   return chain;
 }
 
@@ -208,6 +251,11 @@ absl::StatusOr<double> CyclesPerLink(const machine::v1::Machine& machine, const 
   HEDDLE_ASSIGN_OR_RETURN(const uint64_t all, Cycles(machine, chain, Links(chain)));
   HEDDLE_ASSIGN_OR_RETURN(const uint64_t warm_up, Cycles(machine, chain, chain.warm_up));
   return static_cast<double>(all - warm_up) / static_cast<double>(Links(chain) - chain.warm_up);
+}
+
+absl::StatusOr<double> EmptyLaunchCycles(const machine::v1::Machine& machine) {
+  HEDDLE_ASSIGN_OR_RETURN(const uint64_t cycles, Cycles(machine, Chain{}, 0));
+  return static_cast<double>(cycles);
 }
 
 }  // namespace heddle::tools

@@ -20,19 +20,26 @@ struct Chain {
   uint64_t instructions = 0;                             // for operations without an address
   std::vector<uint64_t> addresses;                       // of loads: one for each
   uint64_t warm_up = 0;  // of the instructions, those that come before the ones that count
+  uint32_t blocks = 1;   // of a cluster, each of one thread; more than one: addresses are those of the next block
 };
 
-// Loads that the L1 has; that the L2 has and the L1 has not; that only the DRAM has; of shared memory; and operations.
-// What counts are some hundred instructions after a warm-up. InvalidArgument: the machine has no such level.
+// Loads that the L1 has; that the L2 has and the L1 has not; that only the DRAM has; all over a footprint, a line of
+// 128 bytes apart; of shared memory; of shared memory of the other block of a cluster of two; and operations. What
+// counts are some hundred instructions after a warm-up. InvalidArgument: the machine has no such level.
 absl::StatusOr<Chain> L1Chain(const machine::v1::Machine& machine);
 absl::StatusOr<Chain> L2Chain(const machine::v1::Machine& machine);
 absl::StatusOr<Chain> DramChain(const machine::v1::Machine& machine);
+absl::StatusOr<Chain> FootprintChain(const machine::v1::Machine& machine, uint64_t bytes);
 absl::StatusOr<Chain> SharedChain(const machine::v1::Machine& machine);
+absl::StatusOr<Chain> ClusterChain(const machine::v1::Machine& machine);
 Chain OperationChain(trace::v1::OpClass op, const std::string& mnemonic);
 
 // Cycles from one instruction of the chain to the next, as the machine's replay has them: a replay of all instructions
 // less one of the warm-up, by their number. Errors: those of the replay; no room for a temporary file.
 absl::StatusOr<double> CyclesPerLink(const machine::v1::Machine& machine, const Chain& chain);
+
+// Cycles of a launch of one thread that does nothing. Errors: as above.
+absl::StatusOr<double> EmptyLaunchCycles(const machine::v1::Machine& machine);
 
 }  // namespace heddle::tools
 

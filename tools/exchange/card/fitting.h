@@ -1,0 +1,76 @@
+// A machine while it is fitted to a card: what was measured, what was set, and from where.
+#ifndef HEDDLE_TOOLS_EXCHANGE_CARD_FITTING_H_
+#define HEDDLE_TOOLS_EXCHANGE_CARD_FITTING_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/hardware.pb.h"
+#include "proto/machine.pb.h"
+#include "tools/exchange/card/fit.h"
+#include "tools/exchange/card/model_chain.h"
+#include "tools/inputs/hardware_files.h"
+
+namespace heddle::tools {
+
+// A micro-benchmark that has values, with one setting of its parameters.
+struct Measured {
+  std::string name;
+  std::map<std::string, std::string> parameter;
+  double median = 0;
+  std::string text;  // "latency_l2 262.5 cycles (5 times, 261 to 264)"
+};
+
+class Fitting {
+ public:
+  Fitting(const machine::v1::Machine& base, const std::string& name, const HardwareVisit& visit);
+
+  machine::v1::Machine& machine() { return fitted_.machine; }
+  const hardware::v1::Card& card() const { return visit_.card(); }
+  FittedMachine& fitted() { return fitted_; }
+
+  // All settings of a benchmark that have values with a median above 0, in the order of the visit.
+  std::vector<Measured> All(const std::string& benchmark) const;
+  // The first of them whose parameters have the values that are asked for.
+  std::optional<Measured> Find(const std::string& benchmark,
+                               const std::map<std::string, std::string>& parameters = {}) const;
+
+  void Note(std::string text) { fitted_.notes.push_back(std::move(text)); }
+  // That the field at `path` was set from a benchmark; several add up.
+  void Use(const std::string& path, const Measured& value);
+  // That it was set by what the visit says of the card, `what`.
+  void UseCard(const std::string& path, const std::string& what);
+
+  // A field, which is `present` and at least `least`, that stands for what `model` takes: changes it by what the card
+  // takes more, and asks the model again. What `chain` cannot be made for becomes a note.
+  struct Field {
+    std::string path;
+    uint32_t present = 0;
+    uint32_t least = 0;
+    std::function<void(uint32_t)> set;
+    uint32_t times = 1;  // that the chain has the field in each link
+  };
+  absl::Status Adjust(const Measured& value, const Field& field, const absl::StatusOr<Chain>& chain);
+
+ private:
+  std::string Card() const;
+
+  const hardware::v1::Visit& visit_;
+  FittedMachine fitted_;
+};
+
+// Rates and latencies of matrix products by kind: core.units.tensor_timing.
+void FitProducts(Fitting& fitting);
+
+// Notes where the card's L1 ends (latency_by_footprint), and whether the machine's ends there in the same chains.
+absl::Status CompareL1Size(Fitting& fitting);
+
+}  // namespace heddle::tools
+
+#endif  // HEDDLE_TOOLS_EXCHANGE_CARD_FITTING_H_
