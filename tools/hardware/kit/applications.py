@@ -45,7 +45,8 @@ def run(visit, application, made):
     found.update(exit_status=ended.status, output_digest=files.digest(output))
     found["equal"] = found["output_digest"] == application["expected_digest"]
     if not found["equal"]:
-        found["difference"] = first_difference(ended.output, expected)
+        # Programs say in which file they are.
+        found["difference"] = first_difference(ended.output, expected).replace(f"{visit.bundle}/", "")
     return found
 
 
