@@ -110,7 +110,10 @@ const CardKernel* KernelOf(const CardData& card, const trace::TraceReader& trace
   }
   const std::string stem = std::filesystem::path(trace.name()).stem().string();
   for (const CardKernel& kernel : card.kernels) {
-    if (kernel.name == stem) return &kernel;
+    // The smallest size has no name on the card.
+    if (kernel.name == stem || (kernel.kernel->size().empty() && absl::StrCat(kernel.name, "-small") == stem)) {
+      return &kernel;
+    }
   }
   return nullptr;
 }
