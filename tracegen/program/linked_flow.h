@@ -27,6 +27,20 @@ struct LinkedFlow {
   std::map<std::string, MachineRegister> machine_registers = {};
 };
 
+// Says in the trace which register of the architecture each number is.
+inline void TellMachineRegisters(const LinkedFlow& linked, const std::map<std::string, uint32_t>& numbers,
+                                 trace::v1::Function* out) {
+  std::string& files = *out->mutable_register_file();
+  std::string& places = *out->mutable_register_number();
+  files.resize(numbers.size());
+  places.resize(numbers.size());
+  for (const auto& [name, at] : numbers) {
+    const MachineRegister& reg = linked.machine_registers.at(name);
+    files[at - 1] = static_cast<char>(reg.file);
+    places[at - 1] = static_cast<char>(reg.number);
+  }
+}
+
 struct LinkedFlows {
   trace::v1::CodeLevel level = trace::v1::LEVEL_PTX_GIVEN;
   std::map<std::string, LinkedFlow> functions;  // by name, all that have a body

@@ -267,22 +267,8 @@ class ProgramBuilder {
     std::string& widths = *out->mutable_register_bits();
     widths.resize(registers.size());
     for (const auto& [name, at] : registers) widths[at - 1] = static_cast<char>(RegisterBits(name));
-    if (module_.flows->level == v1::LEVEL_MACHINE) TellMachineRegisters(function, registers, out);
-  }
-
-  void TellMachineRegisters(const ProgramFunction& function, const std::map<std::string, uint32_t>& numbers,
-                            v1::Function* out) const {
-    const std::map<std::string, MachineRegister>& registers =
-        module_.flows->functions.at(function.ir->getName().str()).machine_registers;
-    std::string& files = *out->mutable_register_file();
-    std::string& places = *out->mutable_register_number();
-    files.resize(numbers.size());
-    places.resize(numbers.size());
-    for (const auto& [name, at] : numbers) {
-      const MachineRegister& reg = registers.at(name);
-      files[at - 1] = static_cast<char>(reg.file);
-      places[at - 1] = static_cast<char>(reg.number);
-    }
+    if (module_.flows->level != v1::LEVEL_MACHINE) return;
+    TellMachineRegisters(module_.flows->functions.at(function.ir->getName().str()), registers, out);
   }
 
   void EmitMachineDetail(const ProgramFunction& function, const MachineDetail& detail, v1::Instruction* out) const {
