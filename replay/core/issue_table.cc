@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
+#include "traces/format/program/control_bits.h"
 
 namespace heddle::replay {
 
@@ -163,6 +164,10 @@ IssueTable::IssueTable(const trace::Program& program, std::span<const Step> step
       has_fence_ = true;
     }
 
+    if (const auto control = trace::UnpackControl(instruction.control()); control.has_value()) {
+      out.stall_count = control->stall;
+      has_stall_counts_ = has_stall_counts_ || control->stall > 1;
+    }
     const OperationTiming timing = TimingOf(core, instruction);
     out.gets_data = step.kind == Step::kMemory && op != OpClass::OP_STORE;
     if (step.kind == Step::kMemory) {

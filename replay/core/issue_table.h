@@ -72,6 +72,8 @@ struct IssueStep {
   uint32_t before_last = 0;
   // From the start of the last micro-operation to the release of the registers, in cycles.
   uint32_t latency = 0;
+  // Machine code: cycles from this issue of a warp to its next one, at least. 0: not told.
+  uint8_t stall_count = 0;
 };
 
 class IssueTable {
@@ -90,6 +92,8 @@ class IssueTable {
   // What an instruction of a policy, which is in no program, takes.
   const IssueStep& inserted() const { return inserted_; }
   bool has_fence() const { return has_fence_; }
+  // Whether some instruction is machine code that makes its warp pause.
+  bool has_stall_counts() const { return has_stall_counts_; }
   // Whether threads stay at call depth 0, so that a register is one bit of the words of its hardware warp.
   bool flat() const { return flat_; }
   // If there is one word per instruction.
@@ -117,6 +121,7 @@ class IssueTable {
   bool flat_ = true;
   IssueStep inserted_;
   bool has_fence_ = false;
+  bool has_stall_counts_ = false;
   uint32_t longest_ = 0;
 };
 

@@ -31,8 +31,9 @@ struct ArithmeticHazard {
 std::unique_ptr<FastPath> ArithmeticFastPath::Make(const FastPathParts& parts) {
   constexpr uint32_t kQuestions = kIssue | kEveryCycle | kEveryBlockEnd | kEveryInstruction | kLaneReturns;
   const LaunchContext& context = parts.sm.context;
-  const bool suits = parts.state.regular_warps && parts.sm.issues.unwatched() && !context.observes_states &&
-                     !context.force_tick && parts.state.scoreboard.one_word() && (parts.sm.interests & kQuestions) == 0;
+  const bool suits = parts.state.regular_warps && !parts.state.stalls && parts.sm.issues.unwatched() &&
+                     !context.observes_states && !context.force_tick && parts.state.scoreboard.one_word() &&
+                     (parts.sm.interests & kQuestions) == 0;
   return suits ? std::make_unique<ArithmeticFastPath>(parts) : nullptr;
 }
 

@@ -140,7 +140,7 @@ Cycle IBufferCore::CoreWake(Cycle now) const {
   if (resident() > 0 && (sm_.context.force_tick || (sm_.interests & kEveryCycle) != 0)) return next;
   Cycle wake = std::max(next, std::min(sm_.formation.next_timer(), issue_.NextIssue(now)));
   if (wake == next) return next;
-  if (state_.one_in_flight) wake = std::min(wake, status_.next_reformed());
+  if (state_.one_in_flight || state_.stalls) wake = std::min(wake, status_.next_later());
   if (sm_.has_collectives) wake = std::min(wake, sm_.NextCollective(now));
   return std::min(wake, sm_.write_back.Next());
 }

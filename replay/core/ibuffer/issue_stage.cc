@@ -150,6 +150,8 @@ void IssueStage::Issue(int port, SlotId slot, Cycle now) {
   const LaneMask lanes = warp.in_order ? warp.own : warps.lanes[slot].mask;
   const uint32_t groups = LaneGroups(slot);
   if (!state.one_in_flight) buffers_.TakeHead(slot, warp, pc);
+  if (state.stalls && how.stall_count > 1) [[unlikely]]
+    status_.Stall(slot, warp, now + how.stall_count);
   Cycle result = 0;
   if (how.unit == UnitClass::kMemory) {
     memory_free_ = now + setup.memory_interval * groups;
@@ -227,6 +229,8 @@ inline void IssueStage::IssueRegular(int port, SlotId slot, WarpEntry& warp, con
   sm.CountIssueOfHwWarp(slot, hw_warp, warp.threads);
   const uint32_t groups = LaneGroups(slot);
   buffers.TakeHead(slot, warp, pc);
+  if (state.stalls && how.stall_count > 1) [[unlikely]]
+    status.Stall(slot, warp, now + how.stall_count);
   const Cycle start = units_.Issue(how.unit, how.interval * groups, hw_warp, state.setup.table.sources(how), now);
   if (how.destinations != 0) {  // nothing but registers of one hardware warp waits for the result
     state.scoreboard.ReserveBits(hw_warp, pc, Scoreboard::kArithmetic);

@@ -26,6 +26,7 @@ void IssueStatusUnit::Changed(SlotId slot, bool threads) {
       sm_.notifier.scheduler(port).LongLatencyEnded(slot);
     }
     warp.formed = warps.formed[slot];
+    if (!state_.one_in_flight) warp.ready_at = 0;  // the pause was the other warp's
     warp.head = warps.position[slot].is_exit() ? 0 : warps.position[slot].pc();
   }
   if (threads) state_.hw_warps.Locate(slot, warps.lanes[slot], warp);
@@ -37,7 +38,7 @@ void IssueStatusUnit::Changed(SlotId slot, bool threads) {
     if (state_.one_in_flight && state == SlotState::kOffered && warp.offered_at != warps.offered_at[slot]) {
       warp.offered_at = warps.offered_at[slot];
       warp.ready_at = state_.offer_cycle + state_.setup.reformed_warp_cycles;
-      if (warp.ready_at > sm_.run.now) reformed_.Add(warp.ready_at, {slot, Completion::kLanes, 0});
+      if (warp.ready_at > sm_.run.now) later_.Add(warp.ready_at, {slot, Completion::kLanes, 0});
     }
   }
   Update(slot);

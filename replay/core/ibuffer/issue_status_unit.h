@@ -20,7 +20,7 @@ namespace heddle::replay {
 class IssueStatusUnit {
  public:
   IssueStatusUnit(SmParts& sm, IBufferState& state, InstructionBuffers& buffers)
-      : sm_(sm), state_(state), buffers_(buffers), reformed_(state.setup.reformed_warp_cycles) {}
+      : sm_(sm), state_(state), buffers_(buffers), later_(state.setup.reformed_warp_cycles) {}
 
   // Looks at every slot that the formation has changed.
   void TakeChanges() {
@@ -59,11 +59,17 @@ class IssueStatusUnit {
   // The slot's wait, if it has been told of, is over.
   void EndLongWait(SlotId slot);
 
-  // --- one instruction in flight: offers that take effect later
-  void TakeReformed(Cycle now) {
-    reformed_.Take(now, [this](const Completion& item) { Update(static_cast<SlotId>(item.id)); });
+  // --- warps that may issue from a later cycle on: offers of one instruction in flight, and stall counts
+  // The slot's warp issues nothing before cycle `until`, whatever it has: machine code says so.
+  void Stall(SlotId slot, WarpEntry& warp, Cycle until) {
+    warp.ready_at = until;
+    later_.Add(until, {slot, Completion::kLanes, 0});
   }
-  Cycle next_reformed() const { return reformed_.Next(); }
+  // Cycle `now` begins for those whose time has come.
+  void TakeLater(Cycle now) {
+    later_.Take(now, [this](const Completion& item) { Update(static_cast<SlotId>(item.id)); });
+  }
+  Cycle next_later() const { return later_.Next(); }
 
  private:
   void TakeAllChanges();
@@ -71,8 +77,10 @@ class IssueStatusUnit {
   [[gnu::noinline]] IssueStatus StatusOf(SlotId slot, const WarpEntry& warp) const;
   // The status of an offered warp with a buffer, which is `offered` if it lacks nothing but a unit.
   template <typename HazardOf>
-  [[gnu::always_inline]] static IssueStatus StatusAtHead(const IBufferState& state, IssueStatus offered,
-                                                         const WarpEntry& warp, HazardOf hazard_of) {
+  [[gnu::always_inline]] IssueStatus StatusAtHead(const IBufferState& state, IssueStatus offered, const WarpEntry& warp,
+                                                  HazardOf hazard_of) const {
+    if (state.stalls && warp.ready_at > sm_.run.now) [[unlikely]]
+      return offered.In(WarpClass::kArithmetic);
     const IssueStep* step = nullptr;
     Scoreboard::Hazard hazard;
     const WarpClass at_head = ClassOfHead(warp, [&] {
@@ -82,7 +90,7 @@ class IssueStatusUnit {
     if (at_head == WarpClass::kStructural) return offered.Needs(step->unit);
     return offered.In(at_head).From(hazard.beyond_shared(), hazard.off_core());
   }
-  [[gnu::always_inline]] static IssueStatus StatusOfRegular(const IBufferState& state, const WarpEntry& warp) {
+  [[gnu::always_inline]] IssueStatus StatusOfRegular(const IBufferState& state, const WarpEntry& warp) const {
     return StatusAtHead(state, warp.offered, warp, [&](const IssueStep& step) {
       return state.scoreboard.Check(warp.hw_warp, warp.own, step, warp.head, /*depth=*/0);
     });
@@ -107,7 +115,7 @@ class IssueStatusUnit {
   IBufferState& state_;
   InstructionBuffers& buffers_;
   std::vector<SlotId> long_waits_;  // slots that may have to be told of
-  EventWheel reformed_;             // slots that may issue from a cycle on
+  EventWheel later_;                // slots that may issue from a cycle on
 };
 
 }  // namespace heddle::replay

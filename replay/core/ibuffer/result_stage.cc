@@ -57,7 +57,7 @@ void ResultStage::UpdateOthers(uint32_t id, SlotId slot) {
 // --- write-back
 
 void ResultStage::CompleteWaiting(Cycle now) {
-  if (state_.one_in_flight) status_.TakeReformed(now);
+  if (state_.one_in_flight || state_.stalls) status_.TakeLater(now);
   if (resolve_.waits()) {
     const bool accepted = resolve_.AskAgain();
     status_.TakeChanges();

@@ -38,7 +38,7 @@ class ResultStage {
 
   // --- write-back in a cycle
   void Complete(Cycle now) {
-    if (state_.one_in_flight || resolve_.waits()) CompleteWaiting(now);
+    if (state_.one_in_flight || state_.stalls || resolve_.waits()) CompleteWaiting(now);
     if (sm_.write_back.AnyDue(now)) TakeDue(now);
   }
   // Results that the memory has reported for the present cycle, after Complete.

@@ -38,7 +38,7 @@ enum class Fetchable : uint8_t { kNo, kEligible, kAtBarrier };
 struct alignas(64) WarpEntry {
   uint64_t formed = 0;        // the warp's identity: WarpTable::formed when it was looked at last
   uint64_t offered_at = 0;    // one in flight: the offer that `ready_at` belongs to
-  Cycle ready_at = 0;         // one in flight: the first cycle in which it may issue
+  Cycle ready_at = 0;         // one in flight, and stall counts: the first cycle in which it may issue
   LaneMask own = 0;           // its threads as lanes of `hw_warp`
   IssueStatus offered;        // regular: its status when it lacks nothing, but for the unit
   Pc head = 0;                // of the first instruction in the buffer, or of the next to fetch

@@ -8,6 +8,7 @@
 
 #include "replay/seams/fetch_policy.h"
 #include "tests/replay/core/ibuffer_harness.h"
+#include "traces/format/program/control_bits.h"
 
 namespace heddle::replay {
 namespace {
@@ -55,6 +56,44 @@ TEST(InstructionBuffer, IndependentInstructionsIssueOneAfterAnother) {
   trace::v1::KernelProgram program = ProgramBuilder("free").Alu(4).Exit().Build();
   for (int i = 0; i < 4; ++i) SetRegisters(program, i, {static_cast<uint32_t>(i + 1)}, {});
   EXPECT_EQ(Issues(RunBlock(program, 4, options)), "2:0 3:1 4:2 5:3 6:4");
+}
+
+// Machine code with a stall count for each of its instructions; the first four write registers of their own.
+trace::v1::KernelProgram WithStallCounts(const std::vector<uint8_t>& stalls) {
+  trace::v1::KernelProgram program = ProgramBuilder("stalls").Alu(4).Exit().Build();
+  program.set_level(trace::v1::LEVEL_MACHINE);
+  for (int i = 0; i < 4; ++i) SetRegisters(program, i, {static_cast<uint32_t>(i + 1)}, {});
+  for (size_t i = 0; i < stalls.size(); ++i) {
+    program.mutable_instruction(static_cast<int>(i))->set_control(trace::PackControl({.stall = stalls[i]}));
+  }
+  return program;
+}
+
+TEST(InstructionBuffer, MachineCodePausesAsItsStallCountsSay) {
+  RunOptions options = Small();
+  Buffer(options).set_fetch_when(InstructionBuffer::FREE_SLOT);
+  Buffer(options).set_entries(4);
+  EXPECT_EQ(Issues(RunBlock(WithStallCounts({1, 1, 1, 1, 1}), 4, options)), "2:0 3:1 4:2 5:3 6:4");
+  const Outcome outcome = RunBlock(WithStallCounts({5, 1, 0, 3, 1}), 4, options);
+  EXPECT_EQ(Issues(outcome), "2:0 7:1 8:2 9:3 12:4");
+  EXPECT_EQ(outcome.launch().stalls().data_arithmetic(), 6);
+}
+
+TEST(InstructionBuffer, AStallCountHoldsItsOwnWarpAlone) {
+  RunOptions options = Small();
+  Buffer(options).set_fetch_when(InstructionBuffer::FREE_SLOT);
+  Buffer(options).set_entries(4);
+  const std::string issues = Issues(RunBlock(WithStallCounts({9, 1, 1, 1, 1}), 8, options), /*threads=*/true);
+  EXPECT_THAT(issues, testing::AllOf(HasSubstr("2:0@0"), HasSubstr("3:0@4"), HasSubstr("11:1@0"), HasSubstr("12:1@4")));
+}
+
+TEST(InstructionBuffer, RegistersAreWaitedForBesideStallCounts) {
+  trace::v1::KernelProgram program = WithStallCounts({1, 1, 1, 1, 1});
+  SetRegisters(program, 1, {2}, {1});
+  RunOptions options = Small();
+  Buffer(options).set_fetch_when(InstructionBuffer::FREE_SLOT);
+  Buffer(options).set_entries(4);
+  EXPECT_EQ(Issues(RunBlock(program, 4, options)), "2:0 6:1 7:2 8:3 9:4");
 }
 
 TEST(InstructionBuffer, AWriteWaitsForAWriteOfTheSameRegister) {
