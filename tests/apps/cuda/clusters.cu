@@ -29,7 +29,7 @@ __global__ void Histogram(const unsigned int* values, int count, unsigned int* o
 }
 
 // The block with rank 0 adds up what the others have left in their shared memory; they stay until it has.
-__global__ void __cluster_dims__(2, 2, 1) __launch_bounds__(kThreads, 1, 4) Sum(const int* values, int* sums) {
+__global__ void __cluster_dims__(2, 2, 1) Sum(const int* values, int* sums) {
   __shared__ int partial;
   const cg::cluster_group cluster = cg::this_cluster();
   if (threadIdx.x == 0) partial = 0;
@@ -70,7 +70,7 @@ __global__ void __cluster_dims__(2, 1, 2) Places(int* out) {
 }
 
 // Instructions on shared memory of the cluster; the last block is told by a barrier in its own memory.
-__global__ void Ring(int* out) {
+__global__ void __launch_bounds__(1024, 1, 8) Ring(int* out) {
   __shared__ int cells[4];
   __shared__ alignas(8) unsigned long long arrivals;
   const cg::cluster_group cluster = cg::this_cluster();
@@ -323,8 +323,9 @@ void Sizes() {
   EXPECT(of_node.gridDimX == 3 && of_node.blockDimX == kThreads);
   of_node.gridDimX = 9;
   EXPECT(cuGraphKernelNodeSetParams(copy, &of_node) == CUDA_SUCCESS);
-  EXPECT(cuGraphKernelNodeGetAttribute(copy, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value) == CUDA_SUCCESS);
-  EXPECT(value.clusterDim.x == 3);
+  CUkernelNodeAttrValue of_copy;
+  EXPECT(cuGraphKernelNodeGetAttribute(copy, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &of_copy) == CUDA_SUCCESS);
+  EXPECT(of_copy.clusterDim.x == 3);
   EXPECT(cuGraphExecKernelNodeSetParams(executable, node, &of_node) == CUDA_SUCCESS);
   CALL(cudaGraphLaunch(executable, stream));
   CALL(cudaStreamSynchronize(stream));
