@@ -229,7 +229,7 @@ def sectors_found(lines, rows):
     found = []
     for line, row in zip(lines, rows):
         sectors, requests = (row["counters"].get(name, ("", 0.0))[1] for name in (SECTORS, REQUESTS))
-        if requests:
+        if line["function"] == "StridedLoad" and requests:
             parameters = benchmark_parameters(line)
             found.append(
                 {
