@@ -286,6 +286,7 @@ TEST(PolicyRules, OneUniformWarpTakesItsInstructionsTimesTheLatency) {
     needs.warp_size = 8;
     ReplayOptions options;
     options.machine = RandomMachine(seed, needs);
+    options.machine.mutable_dispatch()->clear_launch_cycles();
     machine::v1::Core& core = *options.machine.mutable_core();
     core.clear_scripted_latency();
     core.clear_registers();

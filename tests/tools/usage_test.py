@@ -200,8 +200,13 @@ class Machines(CommandTest):
         self.assertEqual(fermi["sms"], 15)
 
     def test_every_value_of_every_machine_has_its_source(self):
-        # A comment on its own line, on the line that opens its group, or right above it and its neighbours.
+        # A comment on its own line, on the line that opens its group, or right above it and its neighbours; or the file
+        # says that it is fitted to a card, and which machine of ours the rest is from.
         for file in (SOURCE / "replay" / "machine" / "descriptions").glob("*.textproto"):
+            base = re.search(r"Values without a source are those of (\w+)\.$", file.read_text(), re.M)
+            if base:
+                self.assertTrue((file.parent / f"{base.group(1)}.textproto").exists(), file.name)
+                continue
             above = False  # a comment stands right above this line and its neighbours
             groups = []  # whether the line that opened each group that is open has a comment
             for number, line in enumerate(file.read_text().splitlines(), 1):

@@ -21,6 +21,8 @@ def _flat(value, path=()):
     for name, inner in value.items():
         if isinstance(inner, dict):
             found += _flat(inner, (*path, name))
+        elif isinstance(inner, list) and not any(isinstance(entry, dict) for entry in inner):
+            found.append((path, name, ", ".join(map(_text, inner))))
         elif isinstance(inner, list):
             for number, entry in enumerate(inner):
                 key = entry.get("operation", number)

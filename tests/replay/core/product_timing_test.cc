@@ -57,6 +57,7 @@ RunOptions OneSm(const std::string& name) {
   RunOptions options;
   options.machine = LoadMachine(name).value();
   options.machine.set_sms(1);
+  options.machine.mutable_dispatch()->clear_launch_cycles();
   *options.machine.mutable_memory() = Small().machine.memory();
   Buffer(options).set_entries(64);
   Buffer(options).set_fetch_instructions(64);

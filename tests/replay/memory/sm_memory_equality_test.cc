@@ -137,7 +137,7 @@ TEST(SmMemoryEquality, OnRealMachines) {
   const AddressWindows windows(header);
   int machines = 0;
   for (const auto& file : std::filesystem::directory_iterator(HEDDLE_MACHINES_DIR)) {
-    if (!file.is_regular_file()) continue;
+    if (file.path().extension() != ".textproto") continue;
     std::ifstream in(file.path());
     const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
     machine::v1::Machine machine;

@@ -36,7 +36,7 @@ TEST(MachineText, SourcesStandBesideTheirValues) {
   EXPECT_THAT(MachineText(machine, {{"core.units.tensor_timing[TF32]", "a source"}}),
               testing::ContainsRegex("elements: TF32 multiply_adds: 171 pipeline_cycles: 18 } *# a source"));
   EXPECT_THAT(MachineText(machine, {{"memory.hierarchy.l1_split.shared_bytes[2]", "a source"}}),
-              testing::ContainsRegex("\n      shared_bytes: 16384 *# a source\n"));
+              testing::ContainsRegex("\n      shared_bytes: 102400 *# a source\n"));
 }
 
 }  // namespace
