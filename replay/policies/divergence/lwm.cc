@@ -97,7 +97,7 @@ class Lwm final : public DivergencePolicy {
     }
     --fetch.in_flight;
     if (fetch.completed++ == 0) fetch.first_done = editor.now();
-    for (const PathGroup& group : resolution.groups) AddPath(group, sub_warp, large, fetch);
+    for (const PathGroup& group : resolution.groups) fetch.AddPath(group, sub_warp.parts, large.in_flight.size());
 
     const size_t index = large.stack.WithTag(static_cast<int32_t>(sub_warp.fetch));
     LargeWarpStack::Entry& entry = large.stack[index];
@@ -220,22 +220,6 @@ class Lwm final : public DivergencePolicy {
     ++counters_[kInstructions];
     const size_t index = large.stack.WithTag(static_cast<int32_t>(fetch));
     for (const LaneMask mask : large.stack[index].threads) counters_[kRowsSaved] += mask != 0 ? 1 : 0;
-  }
-
-  static void AddPath(const PathGroup& group, const SubWarp& sub_warp, const LargeWarp& large, Fetch& fetch) {
-    size_t place = 0;
-    while (place < fetch.paths_used && fetch.paths[place].at < group.at) ++place;
-    if (place == fetch.paths_used || fetch.paths[place].at != group.at) {
-      if (fetch.paths_used == fetch.paths.size()) fetch.paths.emplace_back();
-      LargeWarpPath& added = fetch.paths[fetch.paths_used++];
-      added.at = group.at;
-      added.taken = group.taken;
-      added.threads.assign(large.in_flight.size(), 0);
-      std::rotate(fetch.paths.begin() + static_cast<ptrdiff_t>(place),
-                  fetch.paths.begin() + static_cast<ptrdiff_t>(fetch.paths_used) - 1,
-                  fetch.paths.begin() + static_cast<ptrdiff_t>(fetch.paths_used));
-    }
-    for (const Part& part : sub_warp.parts) fetch.paths[place].threads[part.row] |= part.lanes & group.lanes;
   }
 
   // A sub-warp whose large warp has been fetched again since: its threads become ready for the instruction that is

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "replay/policies/divergence/large_warps/large_warp_stack.h"
+#include "replay/seams/divergence_policy.h"
 #include "replay/seams/types.h"
 
 namespace heddle::replay {
@@ -47,6 +48,9 @@ struct LargeWarpFetch {
   Cycle first_done = 0;
   std::vector<LargeWarpPath> paths;  // where threads go, ascending; the first paths_used
   size_t paths_used = 0;
+
+  // Threads of a sub-warp with these parts, of a large warp with `rows` rows, go where the group says.
+  void AddPath(const PathGroup& group, const std::vector<SubWarpPart>& parts, size_t rows);
 };
 
 // Rows of warp-size threads with one stack.
