@@ -6,12 +6,10 @@ Usage: python_reader_test.py DUMP_PATHS SOURCE_DIR BINDINGS_DIR PROTOC
 """
 import contextlib
 import glob
-import hashlib
 import io
 import os
 import random
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
@@ -22,10 +20,11 @@ dump_paths, source_dir, bindings, protoc = sys.argv[1:5]
 source = os.path.join(source_dir, "tools", "python")
 sys.dont_write_bytecode = True
 sys.path[:0] = [source, bindings]
-from heddle import container, machine_code, programs, trace  # noqa: E402
+from heddle import programs, trace  # noqa: E402
 import numpy  # noqa: E402
-import zstandard  # noqa: E402
 from proto import trace_pb2  # noqa: E402
+from machine_code_rules import machine_code_rules  # noqa: E402
+from trace_records import apart, assemble, assemble_frames, records_of, together  # noqa: E402
 
 environment = dict(os.environ, PYTHONPATH=f"{source}:{bindings}", PYTHONDONTWRITEBYTECODE="1")
 
@@ -48,71 +47,6 @@ def read_everything(path):
     except trace.TraceError as error:
         return str(error)
     return None
-
-
-def assemble(records):
-    """A file of these records, with right checksums and the right digest."""
-    return assemble_frames([[record] for record in records])
-
-
-def assemble_frames(records_of_frames):
-    """The same, where frames may have several records."""
-    frames, table, digest = [], b"", hashlib.sha256()
-    compressor = zstandard.ZstdCompressor(level=1, write_checksum=True)
-    for records in records_of_frames:
-        if records is records_of_frames[-1] and records[0].WhichOneof("kind") == "index":
-            records[0].index.content_sha256 = digest.digest()
-        raw = trace_pb2.TraceFile(record=records).SerializeToString()
-        digest.update(raw)
-        frames.append(compressor.compress(raw))
-        table += struct.pack("<II", len(frames[-1]), len(raw))
-    table += struct.pack("<IBI", len(frames), 0, container.SEEK_TABLE_MAGIC)
-    return b"".join(frames) + struct.pack("<II", container.SKIPPABLE_MAGIC, len(table)) + table
-
-
-def records_of(path):
-    with open(path, "rb") as file:
-        data = file.read()
-    records = []
-    while data[:4] == b"\x28\xb5\x2f\xfd":
-        decompressor = zstandard.ZstdDecompressor().decompressobj()
-        records.extend(trace_pb2.TraceFile.FromString(decompressor.decompress(data)).record)
-        data = decompressor.unused_data
-    return records
-
-
-def apart(records):
-    """The same records for a file in which no two chunks share a frame."""
-    index = records[-1].index
-    if "frames-1.4" in index.required_feature:
-        kinds = {"program": [], "launch": [], "chunk": [], "launch_end": []}
-        others = []
-        for number, record in enumerate(records[1:-1], 1):
-            kinds.get(record.WhichOneof("kind"), others).append(number)
-        index.program_frame[:], index.launch_frame[:] = kinds["program"], kinds["launch"]
-        index.launch_end_frame[:], index.other_frame[:] = kinds["launch_end"], others
-        for reference, number in zip(index.chunk, kinds["chunk"]):
-            reference.frame = number
-        index.required_feature.remove("frames-1.4")
-    return records
-
-
-def together(records):
-    """The same records, by frames: all chunks of a launch share one."""
-    frames, frame_of = [], []
-    for record in records:
-        if frames and record.WhichOneof("kind") == frames[-1][0].WhichOneof("kind") == "chunk":
-            frames[-1].append(record)
-        else:
-            frames.append([record])
-        frame_of.append(len(frames) - 1)
-    index = records[-1].index
-    for numbers in (index.program_frame, index.launch_frame, index.launch_end_frame, index.other_frame):
-        numbers[:] = [frame_of[number] for number in numbers]
-    for reference in index.chunk:
-        reference.frame = frame_of[reference.frame]
-    index.required_feature.append("frames-1.4")
-    return frames
 
 
 def shared_frames(directory):
@@ -396,100 +330,6 @@ def collective_rules(directory):
         assert subprocess.run([dump_paths, path], capture_output=True).returncode == 1, kind
 
 
-def machine_code_rules(directory):
-    """What is told of machine code; and both readers refuse what cannot be, each hostile program of hostile_programs.cc."""
-    path = os.path.join(directory, "machine.htrace")
-    convergence = trace_pb2.Convergence
-
-    def written(change):
-        records = apart(records_of(os.path.join(directory, "sample1.htrace")))
-        change(next(record.program for record in records if record.WhichOneof("kind") == "program"))
-        with open(path, "wb") as file:
-            file.write(assemble(records))
-
-    def refused(change, says):
-        written(change)
-        found = read_everything(path)
-        assert found is not None and says in found, (says, found)
-        other = subprocess.run([dump_paths, path], capture_output=True, text=True)
-        assert other.returncode == 1, says
-
-    def changed(number, **fields):
-        def change(program):
-            for name, value in fields.items():
-                setattr(program.instruction[number], name, value)
-
-        return change
-
-    def barrier(number, **fields):
-        def change(program):
-            for name, value in fields.items():
-                setattr(program.instruction[number].convergence, name, value)
-
-        return change
-
-    def registers(function, files=lambda old: old, numbers=lambda old: old):
-        def change(program):
-            one = program.function[function]
-            one.register_file, one.register_number = files(one.register_file), numbers(one.register_number)
-
-        return change
-
-    def ptx(program):
-        program.level = trace_pb2.LEVEL_PTX_GIVEN
-        for instruction in program.instruction:
-            instruction.control = 0
-
-    def without_lists(program):
-        for function in program.function:
-            function.register_file = function.register_number = b""
-
-    with trace.Trace(os.path.join(directory, "sample1.htrace")) as opened:
-        (program, *_) = opened.programs
-        assert programs.code(program) == "machine code by ptxas 13.0 for sm_80"
-        assert "B0" in machine_code.registers(program.function[0]) and "R20" in machine_code.registers(
-            program.function[1]
-        )
-        by_file = machine_code.registers_by_file(program)
-        assert by_file["convergence"] == 1 and by_file["general"] > 1, by_file
-        for instruction in program.instruction:
-            assert machine_code.pack_control(machine_code.control(instruction)) == instruction.control
-        assert machine_code.control(program.instruction[1]).write_barrier == 1
-    assert machine_code.unpack_control(0) is None
-    assert machine_code.pack_control(machine_code.Control(4, True, 2, 7, 3, 5)) == 1 + (
-        4 | 1 << 4 | 2 << 5 | 7 << 8 | 3 << 11 | 5 << 17
-    )
-    refused(registers(0, files=lambda old: old + b"\0"), "register_file has")
-    refused(registers(1, numbers=lambda old: old[:-1]), "register_number has")
-    refused(registers(0, files=lambda old: b"\5" + old[1:]), "unknown file 5")
-    refused(registers(0, numbers=lambda old: b"\xff" + old[1:]), "the last one is R254")
-    refused(registers(0, lambda old: old[:1] + old[:1] + old[2:], lambda old: old[:1] + old[:1] + old[2:]), "twice")
-    refused(ptx, "only machine code has register_file")
-    refused(lambda program: (ptx(program), without_lists(program)), "only machine code has control bits")
-    refused(changed(0, control=1 + (7 << 8 | 6 << 5)), "control names a barrier")
-    refused(changed(0, control=(1 << 21) + 1), "control has more than 21 bits")
-    refused(changed(6, op=trace_pb2.OP_MOVE), "go together")
-    refused(barrier(14, role=convergence.YIELD), "go together")
-    refused(barrier(6, role=0), "unknown role 0")
-    refused(barrier(6, barrier=1), "only SET, SYNC and BREAK")
-    refused(barrier(2, barrier=16), "is not below 16")
-    refused(barrier(12, block=1), "only SET has a block")
-    refused(barrier(2, block=8), "not of the same function")
-    refused(barrier(2, barrier=7), "dst does not have its convergence barrier B7")
-    refused(barrier(10, barrier=7), "src does not have its convergence barrier B7")
-
-    def lone(program):
-        without_lists(program)
-        for number in (2, 17):
-            program.instruction[number].convergence.role = convergence.BREAK
-            program.instruction[number].convergence.block = 0
-
-    refused(lone, "instruction 12: waits at convergence barrier B0")
-    # A barrier that a callee has set is there behind the call.
-    written(lambda program: (lone(program), barrier(17, role=convergence.SET)(program)))
-    assert compare(path) > 0
-
-
 def clusters_are_numbered():
     """As Clusters.OfSeveralDimensionsLieApartInTheGrid of clusters_test.cc has them."""
     launch = trace_pb2.Launch(grid=trace_pb2.Dim3(x=4, y=6, z=2), cluster=trace_pb2.Dim3(x=2, y=3, z=1))
@@ -545,7 +385,7 @@ with tempfile.TemporaryDirectory() as folder:
     hostile(folder)
     whose_code(folder)
     collective_rules(folder)
-    machine_code_rules(folder)
+    machine_code_rules(folder, dump_paths, read_everything, compare)
     clusters_are_numbered()
     changed_records(folder, int(os.environ.get("HEDDLE_PYTHON_MUTATIONS", "600")))
     decode_on_the_command_line(last)
