@@ -8,126 +8,43 @@ constexpr int kUnroll = 16;
 constexpr int kThreads = 512;
 constexpr int kChains = 2;  // independent ones per warp, for the rate
 
-// Each kind of matrix product: its name in PTX, multiply-adds of a warp-instruction, and D = A * B + D with all of A
-// and B in zeros. A product of zeros takes as long as any other, but less power, so that the clock stays up.
-struct F16IntoF32 {
-  static constexpr const char* kName = "m16n8k16.f32.f16.f16.f32";
-  static constexpr int kMultiplyAdds = 16 * 8 * 16, kLeastArch = 80;
-  unsigned d[4] = {};
-  __device__ void Step(unsigned a) {
-#if __CUDA_ARCH__ >= 800
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%4,%4,%4}, {%4,%4}, {%0,%1,%2,%3};"
-        : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
-        : "r"(a));
+#ifdef __CUDA_ARCH__
+constexpr int kArch = __CUDA_ARCH__ / 10;
+#else
+constexpr int kArch = 0;
 #endif
+
+// A kind of matrix product: D = A * B + D. `types`: as PTX names them; `sum`, `left`, `right`: the registers of D, A
+// and B, where %0 to %3 are D's, and %4 is zero. A product of zeros takes as long as any other, but less power, so that
+// the clock stays up.
+#define HEDDLE_PRODUCT(Name, Type, constraint, m, n, k, types, least_arch, sum, left, right)                   \
+  struct Name {                                                                                                \
+    static constexpr const char* kName = "m" #m "n" #n "k" #k "." types;                                       \
+    static constexpr int kMultiplyAdds = m * n * k, kLeastArch = least_arch;                                   \
+    Type d[4] = {};                                                                                            \
+    __device__ void Step(unsigned zero) {                                                                      \
+      if constexpr (kArch >= kLeastArch) {                                                                     \
+        const Type x = zero;                                                                                   \
+        asm volatile("mma.sync.aligned.m" #m "n" #n "k" #k ".row.col." types " {" sum "}, {" left "}, {" right \
+                     "}, {" sum "};"                                                                           \
+                     : "+" constraint(d[0]), "+" constraint(d[1]), "+" constraint(d[2]), "+" constraint(d[3])  \
+                     : constraint(x));                                                                         \
+      }                                                                                                        \
+    }                                                                                                          \
   }
-};
-struct F16IntoF16 {
-  static constexpr const char* kName = "m16n8k16.f16.f16.f16.f16";
-  static constexpr int kMultiplyAdds = 16 * 8 * 16, kLeastArch = 80;
-  unsigned d[4] = {};
-  __device__ void Step(unsigned a) {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%2,%2,%2}, {%2,%2}, {%0,%1};"
-                 : "+r"(d[0]), "+r"(d[1])
-                 : "r"(a));
-#endif
-  }
-};
-struct F16Short {
-  static constexpr const char* kName = "m16n8k8.f32.f16.f16.f32";
-  static constexpr int kMultiplyAdds = 16 * 8 * 8, kLeastArch = 80;
-  unsigned d[4] = {};
-  __device__ void Step(unsigned a) {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%4}, {%4}, {%0,%1,%2,%3};"
-                 : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
-                 : "r"(a));
-#endif
-  }
-};
-struct Bf16 {
-  static constexpr const char* kName = "m16n8k16.f32.bf16.bf16.f32";
-  static constexpr int kMultiplyAdds = 16 * 8 * 16, kLeastArch = 80;
-  unsigned d[4] = {};
-  __device__ void Step(unsigned a) {
-#if __CUDA_ARCH__ >= 800
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%4,%4,%4}, {%4,%4}, {%0,%1,%2,%3};"
-        : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
-        : "r"(a));
-#endif
-  }
-};
-struct Tf32 {
-  static constexpr const char* kName = "m16n8k8.f32.tf32.tf32.f32";
-  static constexpr int kMultiplyAdds = 16 * 8 * 8, kLeastArch = 80;
-  unsigned d[4] = {};
-  __device__ void Step(unsigned a) {
-#if __CUDA_ARCH__ >= 800
-    asm volatile(
-        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%4,%4,%4}, {%4,%4}, {%0,%1,%2,%3};"
-        : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
-        : "r"(a));
-#endif
-  }
-};
-struct Int8 {
-  static constexpr const char* kName = "m16n8k32.s32.s8.s8.s32";
-  static constexpr int kMultiplyAdds = 16 * 8 * 32, kLeastArch = 80;
-  unsigned d[4] = {};
-  __device__ void Step(unsigned a) {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%4,%4,%4}, {%4,%4}, {%0,%1,%2,%3};"
-                 : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
-                 : "r"(a));
-#endif
-  }
-};
+
+HEDDLE_PRODUCT(F16IntoF32, unsigned, "r", 16, 8, 16, "f32.f16.f16.f32", 80, "%0,%1,%2,%3", "%4,%4,%4,%4", "%4,%4");
+HEDDLE_PRODUCT(F16IntoF16, unsigned, "r", 16, 8, 16, "f16.f16.f16.f16", 80, "%0,%1", "%4,%4,%4,%4", "%4,%4");
+HEDDLE_PRODUCT(F16Short, unsigned, "r", 16, 8, 8, "f32.f16.f16.f32", 80, "%0,%1,%2,%3", "%4,%4", "%4");
+HEDDLE_PRODUCT(Bf16, unsigned, "r", 16, 8, 16, "f32.bf16.bf16.f32", 80, "%0,%1,%2,%3", "%4,%4,%4,%4", "%4,%4");
+HEDDLE_PRODUCT(Tf32, unsigned, "r", 16, 8, 8, "f32.tf32.tf32.f32", 80, "%0,%1,%2,%3", "%4,%4,%4,%4", "%4,%4");
+HEDDLE_PRODUCT(Int8, unsigned, "r", 16, 8, 32, "s32.s8.s8.s32", 80, "%0,%1,%2,%3", "%4,%4,%4,%4", "%4,%4");
 // The assembler makes conversions, products without a sum, and additions of this. So that it cannot compute a product
 // once for all, A is what the last one gave.
-struct Fp8 {
-  static constexpr const char* kName = "m16n8k32.f32.e4m3.e4m3.f32";
-  static constexpr int kMultiplyAdds = 16 * 8 * 32, kLeastArch = 89;
-  unsigned d[4] = {};
-  __device__ void Step(unsigned a) {
-#if __CUDA_ARCH__ >= 890
-    asm volatile(
-        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0,%1,%2,%3}, {%0,%1,%2,%3}, {%4,%4}, {%0,%1,%2,%3};"
-        : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
-        : "r"(a));
-#endif
-  }
-};
-struct F64 {
-  static constexpr const char* kName = "m8n8k4.f64.f64.f64.f64";
-  static constexpr int kMultiplyAdds = 8 * 8 * 4, kLeastArch = 80;
-  double d[2] = {};
-  __device__ void Step(unsigned a) {
-#if __CUDA_ARCH__ >= 800
-    const double x = a;
-    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%2}, {%0,%1};"
-                 : "+d"(d[0]), "+d"(d[1])
-                 : "d"(x));
-#endif
-  }
-};
-struct F64Long {
-  static constexpr const char* kName = "m16n8k16.f64.f64.f64.f64";
-  static constexpr int kMultiplyAdds = 16 * 8 * 16, kLeastArch = 90;
-  double d[4] = {};
-  __device__ void Step(unsigned a) {
-#if __CUDA_ARCH__ >= 900
-    const double x = a;
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%4,%4,%4,%4,%4,%4,%4}, {%4,%4,%4,%4}, "
-        "{%0,%1,%2,%3};"
-        : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
-        : "d"(x));
-#endif
-  }
-};
+HEDDLE_PRODUCT(Fp8, unsigned, "r", 16, 8, 32, "f32.e4m3.e4m3.f32", 89, "%0,%1,%2,%3", "%0,%1,%2,%3", "%4,%4");
+HEDDLE_PRODUCT(F64, double, "d", 8, 8, 4, "f64.f64.f64.f64", 80, "%0,%1", "%4", "%4");
+HEDDLE_PRODUCT(F64Long, double, "d", 16, 8, 16, "f64.f64.f64.f64", 90, "%0,%1,%2,%3", "%4,%4,%4,%4,%4,%4,%4,%4",
+               "%4,%4,%4,%4");
 
 template <typename Product, int chains>
 __global__ void Multiply(unsigned a, int rounds, long long* cycles, unsigned* sink) {
