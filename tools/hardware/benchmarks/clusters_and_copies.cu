@@ -44,6 +44,19 @@ __global__ void HEDDLE_CLUSTER_OF_TWO FollowCluster(int rounds, long long* cycle
 #endif
 }
 
+// Until phase `number` of a transaction barrier, from 0 on, is over.
+[[maybe_unused]] __device__ void WaitForPhase(unsigned mbarrier, int number) {
+#if __CUDA_ARCH__ >= 900
+  unsigned done = 0;
+  while (done == 0) {
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(done)
+                 : "r"(mbarrier), "r"(number & 1)
+                 : "memory");
+  }
+#endif
+}
+
 // From the start of a copy until its bytes may be read. `bulk`: one thread's cp.async.bulk on a transaction barrier;
 // else cp.async of 16 bytes per thread of one warp.
 __global__ void CopyIn(const char* from, int bytes, int bulk, int rounds, long long* cycles) {
@@ -65,13 +78,7 @@ __global__ void CopyIn(const char* from, int bytes, int bulk, int rounds, long l
       asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
                    "l"(from), "r"(bytes), "r"(mbarrier)
                    : "memory");
-      unsigned done = 0;
-      while (done == 0) {
-        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-                     : "=r"(done)
-                     : "r"(mbarrier), "r"(i & 1)
-                     : "memory");
-      }
+      WaitForPhase(mbarrier, i);
     } else {
       asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + 16 * threadIdx.x),
                    "l"(from + 16 * threadIdx.x)
@@ -93,13 +100,7 @@ __global__ void ArriveAndWait(int rounds, long long* cycles) {
   const long long begin = clock64();
   for (int i = 0; i < rounds; ++i) {
     asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(mbarrier) : "memory");
-    unsigned done = 0;
-    while (done == 0) {
-      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-                   : "=r"(done)
-                   : "r"(mbarrier), "r"(i & 1)
-                   : "memory");
-    }
+    WaitForPhase(mbarrier, i);
   }
   *cycles = clock64() - begin;
 #endif
