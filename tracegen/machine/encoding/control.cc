@@ -20,17 +20,11 @@ constexpr uint32_t Field(uint32_t packed, uint32_t at, uint32_t bits) { return (
 
 }  // namespace
 
-uint32_t Control::Packed() const {
-  // The bit is stored the other way round: 0 yields.
-  return stall | (yield ? 0u : 1u) << kYieldAt | uint32_t{write_barrier} << kWriteAt |
-         uint32_t{read_barrier} << kReadAt | uint32_t{wait_mask} << kMaskAt | uint32_t{reuse} << kReuseAt;
-}
-
 absl::StatusOr<Control> DecodeControl(Architecture architecture, const Encoding& code) {
   const uint32_t packed = Field(static_cast<uint32_t>(code[1] >> (kControlAt - 64)), 0, kAllBits);
   Control control;
   control.stall = static_cast<uint8_t>(Field(packed, 0, kStallBits));
-  control.yield = Field(packed, kYieldAt, 1) == 0;
+  control.yield = Field(packed, kYieldAt, 1) == 0;  // stored the other way round
   control.write_barrier = static_cast<uint8_t>(Field(packed, kWriteAt, 3));
   control.read_barrier = static_cast<uint8_t>(Field(packed, kReadAt, 3));
   control.wait_mask = static_cast<uint8_t>(Field(packed, kMaskAt, 6));

@@ -35,14 +35,8 @@ v1::Convergence::Role RoleOf(machine::Convergence convergence) {
 }
 
 MachineDetail DetailOf(const machine::ProgramInstruction& instruction) {
-  const machine::Control& control = instruction.control;
   MachineDetail detail;
-  detail.control = trace::PackControl({.stall = control.stall,
-                                       .yield = control.yield,
-                                       .write_barrier = control.write_barrier,
-                                       .read_barrier = control.read_barrier,
-                                       .wait_mask = control.wait_mask,
-                                       .reuse = control.reuse});
+  detail.control = trace::PackControl(instruction.control);
   detail.convergence = RoleOf(instruction.convergence);
   for (const Operand& operand : instruction.text.operands) {
     if (operand.is_register(RegisterFile::kConvergence)) detail.convergence_barrier = operand.use.reg.number;
