@@ -59,7 +59,8 @@ class ProgramBuilder {
         }
       }
     }
-    if (functions_[0].flow.is_kernel && MayReachBarrier()) SeparateReturns(functions_[0].flow);
+    FlowFunction& kernel = functions_[0].flow;
+    if (kernel.is_kernel && !IsMachineCode(kernel) && MayReachBarrier()) SeparateReturns(kernel);
     for (ProgramFunction& function : functions_) HEDDLE_RETURN_IF_ERROR(BuildGraph(function));
     FindCallsThatStay();
     for (ProgramFunction& function : functions_) Analyse(function);
@@ -147,6 +148,13 @@ class ProgramBuilder {
       }
     }
     return false;
+  }
+
+  // Machine code ends its threads where it says so.
+  static bool IsMachineCode(const FlowFunction& flow) {
+    return std::ranges::any_of(flow.nodes, [](const FlowNode& node) {
+      return !node.instructions.empty() && node.instructions.front().machine != nullptr;
+    });
   }
 
   // Gives every branch to a shared `ret` a `ret` of its own, as machine code has it (a predicated exit). All early

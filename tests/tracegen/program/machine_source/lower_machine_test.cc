@@ -104,6 +104,19 @@ TEST(LowerMachine, TheStaticProgramIsTheCode) {
   EXPECT_EQ(decisions, 2);
 }
 
+// Threads that leave out a store behind a barrier end at the same place as those that make it.
+TEST(LowerMachine, TheStaticProgramHasTheEndsThatTheCodeHas) {
+  const Code code(
+      {"ISETP.GE.AND P0, PT, R0, 0x20, PT", "BAR.SYNC.DEFER_BLOCKING 0x0", "@P0 STG.E [R2.64], R0", "EXIT"});
+  const absl::StatusOr<CanonicalModule> lowered = code.Lower();
+  ASSERT_TRUE(lowered.ok()) << lowered.status();
+  const absl::StatusOr<KernelUnit> unit = ReadKernel(*lowered, "walk");
+  ASSERT_TRUE(unit.ok()) << unit.status();
+  int ends = 0;
+  for (const v1::Instruction& instruction : unit->program.instruction()) ends += instruction.mnemonic() == "EXIT";
+  EXPECT_EQ(ends, 1);
+}
+
 TEST(LowerMachine, TheStaticProgramHasRegistersAndControlBits) {
   Code code({"S2R R7, SR_TID.X", "R2UR UR5, R7", "@P3 IADD3 R7, R7, UR5, RZ", "STG.E.64 [R2.64], R4", "EXIT"});
   code.cubin.assembler = "ptxas, of a test";
