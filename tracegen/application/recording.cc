@@ -159,7 +159,7 @@ absl::StatusOr<uint32_t> Recording::AddKernel(trace::v1::KernelProgram kernel, c
     header_.set_minor(minor);
     header_grew_ = true;
   }
-  if (absl::Status status = EnsureHeader(facts); !status.ok()) return Break(std::move(status));
+  if (absl::Status status = EnsureHeader(facts); !status.ok()) return Break(status);
   // Numbers of source files in the header instead of in the module.
   std::vector<uint32_t> number = {0};
   const auto& files = header_.source_file();
@@ -184,7 +184,7 @@ absl::Status Recording::BeginLaunch(const std::string& kernel_name, const Launch
   if (plan.recorded && plan.selection.rule() != trace::v1::BlockSelection::ALL) {
     *launch.mutable_selection() = plan.selection;
   }
-  if (absl::Status status = writer_->BeginLaunch(std::move(launch)); !status.ok()) return Break(std::move(status));
+  if (absl::Status status = writer_->BeginLaunch(std::move(launch)); !status.ok()) return Break(status);
   in_launch_ = plan.recorded;
   return absl::OkStatus();
 }
@@ -206,7 +206,7 @@ absl::Status Recording::EndLaunch(trace::v1::Certificate* certificate) {
     }
     if (status.ok()) status = writer_->AddCertificate(*certificate);
   }
-  return Break(std::move(status));
+  return Break(status);
 }
 
 absl::Status Recording::AbandonLaunch(const std::string& reason, bool told) {

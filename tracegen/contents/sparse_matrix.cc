@@ -1,6 +1,7 @@
 #include "tracegen/contents/sparse_matrix.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -18,7 +19,7 @@ uint64_t Limit(const Csr& shape) {
   return shape.max_degree == 0 ? Columns(shape) : std::min(shape.max_degree, Columns(shape));
 }
 uint64_t Total(const Csr& shape) {
-  const auto total = static_cast<uint64_t>(static_cast<double>(shape.rows) * shape.mean_degree + 0.5);
+  const auto total = static_cast<uint64_t>(std::llround(static_cast<double>(shape.rows) * shape.mean_degree));
   return std::min(total, shape.rows * Limit(shape));
 }
 

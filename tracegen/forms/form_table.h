@@ -18,7 +18,7 @@ template <typename Form>
 class FormTable {
  public:
   // Takes the rows of all parts. Those of one opcode keep their order.
-  explicit FormTable(std::initializer_list<std::span<const Form>> parts) {
+  FormTable(std::initializer_list<std::span<const Form>> parts) {
     for (const std::span<const Form> part : parts) rows_.insert(rows_.end(), part.begin(), part.end());
     std::stable_sort(rows_.begin(), rows_.end(), [](const Form& a, const Form& b) { return a.opcode < b.opcode; });
     for (size_t begin = 0, end = 0; begin < rows_.size(); begin = end) {

@@ -22,8 +22,8 @@ bool IsOfLibdevice(const llvm::Function& function) {
   return function.isDeclaration() && function.getName().starts_with("__nv_") && !function.use_empty();
 }
 
-absl::Status Refuse(const std::string& path, std::string what) {
-  return absl::FailedPreconditionError(absl::StrCat(path, ": ", CutText(Printable(std::move(what)), 200)));
+absl::Status Refuse(const std::string& path, const std::string& what) {
+  return absl::FailedPreconditionError(absl::StrCat(path, ": ", CutText(Printable(what), 200)));
 }
 
 absl::StatusOr<std::unique_ptr<llvm::Module>> ReadLibrary(const std::string& path, const llvm::Module& user) {

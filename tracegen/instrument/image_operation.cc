@@ -99,7 +99,8 @@ std::optional<ImageOperation> ParseImageOperation(std::string_view intrinsic) {
   operation.array = next("array");
   if (next("level")) operation.level = ImageLevel::kExplicit;
   if (next("grad")) operation.level = ImageLevel::kGradient;
-  if (at >= parts.size() || !ParseElements(parts[at++], &operation)) return std::nullopt;
+  if (at >= parts.size() || !ParseElements(parts[at], &operation)) return std::nullopt;
+  ++at;
   if (at >= parts.size()) return std::nullopt;
   const absl::string_view last = parts[at];
   if (operation.kind == ImageKind::kFetch || operation.kind == ImageKind::kGather) {

@@ -207,15 +207,17 @@ bool IsDeviceCall(const llvm::Instruction& instruction) {
   return call != nullptr && call->getCalledFunction() != nullptr && !call->getCalledFunction()->isDeclaration();
 }
 
+bool IsAggregateAccess(llvm::Instruction& instruction) {
+  return llvm::isa<llvm::LoadInst, llvm::StoreInst>(instruction) &&
+         llvm::getLoadStoreType(&instruction)->isAggregateType();
+}
+
 void NormalizeFunction(llvm::Function& function) {
   const llvm::DataLayout& layout = function.getParent()->getDataLayout();
   for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
     if (auto* intrinsic = llvm::dyn_cast<llvm::MemIntrinsic>(&instruction)) {
       if (llvm::isa<llvm::ConstantInt>(intrinsic->getLength())) ExpandMemoryIntrinsic(*intrinsic);
-    } else if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction); load && load->getType()->isAggregateType()) {
-      ExpandAggregateAccess(instruction, layout);
-    } else if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
-               store && store->getValueOperand()->getType()->isAggregateType()) {
+    } else if (IsAggregateAccess(instruction)) {
       ExpandAggregateAccess(instruction, layout);
     }
   }

@@ -31,7 +31,7 @@ class ArgumentReader {
   template <typename T>
   T NextPacked() {
     T value;
-    std::memcpy(&value, base_ + offset_, sizeof(T));
+    std::memcpy(static_cast<void*>(&value), base_ + offset_, sizeof(T));
     offset_ += sizeof(T);
     return value;
   }

@@ -60,7 +60,7 @@ absl::StatusOr<std::unique_ptr<DeviceMemory>> DeviceMemory::Create(Sharing shari
     if (got != HostPointer(region.base)) {
       int error = errno;
       for (size_t done = 0; done < i; ++done) munmap(HostPointer(kRegions[done].base), kRegions[done].bytes);
-      memory.release();  // nothing left that its destructor could unmap
+      static_cast<void>(memory.release());  // nothing left that its destructor could unmap
       return absl::ResourceExhaustedError(absl::StrCat("the device's memory cannot be placed at address 0x",
                                                        absl::Hex(region.base), ": ", strerror(error)));
     }
@@ -217,8 +217,9 @@ absl::Status DeviceMemory::Release(uint64_t address) {
 }
 
 absl::Status DeviceMemory::Map(uint64_t address, uint64_t bytes, const std::string& name) {
-  auto place = reserved_.upper_bound(address);
-  const bool reserved = place != reserved_.begin() && address < (--place)->second && bytes <= place->second - address;
+  const auto behind = reserved_.upper_bound(address);
+  const uint64_t end = behind == reserved_.begin() ? 0 : std::prev(behind)->second;
+  const bool reserved = address < end && bytes <= end - address;
   if (!reserved || bytes == 0 || address % kPage != 0 || bytes % kPage != 0) {
     return absl::InvalidArgumentError(
         absl::StrCat(bytes, " bytes at 0x", absl::Hex(address), " are not whole pages of one reservation"));
