@@ -11,6 +11,7 @@
 #include "replay/analysis/warp_paths.h"
 #include "traces/base/status_macros.h"
 #include "traces/format/chunk/walk.h"
+#include "traces/format/program/predication.h"
 
 namespace heddle::replay {
 namespace {
@@ -19,7 +20,9 @@ namespace {
 class LaunchStudy {
  public:
   LaunchStudy(const trace::LaunchView& launch, const LimitOptions& options)
-      : program_(*launch.program),
+      : recorded_(*launch.program),
+        predicated_(trace::Predicate(recorded_)),
+        program_(predicated_.has_value() ? predicated_->program : recorded_),
         options_(options),
         pieces_(program_),
         aligner_(pieces_.weights(), options.max_cells) {
@@ -33,6 +36,7 @@ class LaunchStudy {
     const size_t threads = chunk.path_of_thread.size();
     if (chunk.part == 0) {
       states_.assign(threads, {});
+      runs_.assign(threads, trace::kNoBlock);
       paths_.resize(std::max(paths_.size(), threads));
       for (size_t t = 0; t < threads; ++t) paths_[t].clear();
     }
@@ -48,8 +52,8 @@ class LaunchStudy {
       trace::PackedDecisions decisions(path);
       uint64_t instructions = 0;
       const trace::WalkStatus status =
-          trace::Walk(program_, path.extent, decisions, state, std::numeric_limits<uint64_t>::max(), instructions,
-                      [&](uint32_t index, const trace::Block&) { AppendBlock(index, state.stack, pieces_, steps); });
+          trace::Walk(recorded_, path.extent, decisions, state, std::numeric_limits<uint64_t>::max(), instructions,
+                      [&](uint32_t index, const trace::Block&) { Append(index, state.stack, runs_[t], steps); });
       if (status != trace::WalkStatus::kOk) return absl::DataLossError(trace::WalkMessage(status));
     }
     if (!chunk.last_part) return absl::OkStatus();
@@ -72,6 +76,13 @@ class LaunchStudy {
   }
 
  private:
+  // The thread comes to a block; `run`: what is guarded behind its last one.
+  void Append(uint32_t block, const std::vector<uint32_t>& stack, uint32_t& run, ThreadPath& steps) {
+    if (run != trace::kNoBlock && run != block) AppendBlock(run, stack, pieces_, steps);  // it comes by
+    run = predicated_.has_value() ? predicated_->run[block] : trace::kNoBlock;
+    if (!predicated_.has_value() || !predicated_->IsJoin(block)) AppendBlock(block, stack, pieces_, steps);
+  }
+
   void StudyBlock(uint64_t block, std::span<const ThreadPath> threads) {
     const uint32_t width = options_.warp_size;
     executions_.resize(pieces_.size() * width);
@@ -130,11 +141,14 @@ class LaunchStudy {
     limits_.optimal_issues += std::min(issues, pdom);
   }
 
-  const trace::Program& program_;
+  const trace::Program& recorded_;
+  const std::optional<trace::PredicatedProgram> predicated_;
+  const trace::Program& program_;  // as warps walk it
   const LimitOptions& options_;
   PieceTable pieces_;
   Aligner aligner_;
   std::vector<trace::WalkState> states_;  // by thread of the chunk
+  std::vector<uint32_t> runs_;            // by thread: see Append
   std::vector<ThreadPath> paths_;
   std::vector<uint64_t> executions_;  // of the scope, by piece and lane
   std::vector<BlockLimit> blocks_;    // by block of the program

@@ -69,7 +69,15 @@ void ControlFlow::Next(const Lanes& lanes, Position at, const trace::Block& bloc
       return;
     default:
       paths.exited = lanes.mask;
+      if (block.taken != trace::kNoBlock) ExitUnderGuard(lanes, at, block, paths);
   }
+}
+
+void ControlFlow::ExitUnderGuard(const Lanes& lanes, Position at, const trace::Block& block, PathGroups& paths) {
+  const LaneMask exited = cursors_.LanesUnderGuard(lanes);
+  if (exited == lanes.mask) return;
+  paths.SetOne(StartOf(block.taken, at), lanes.mask & ~exited);
+  paths.exited = exited;
 }
 
 void ControlFlow::NextByDecision(const Lanes& lanes, Position at, const trace::Block& block, PathGroups& paths) {

@@ -84,6 +84,8 @@ class ControlFlow {
   // The first instruction of a block, at the call depth of `at`.
   Position StartOf(uint32_t block, Position at) const { return Position(program_.block(block).first, at.depth()); }
   void NextByDecision(const Lanes& lanes, Position at, const trace::Block& block, PathGroups& paths);
+  // The block's exit is guarded: see trace::Predicate.
+  void ExitUnderGuard(const Lanes& lanes, Position at, const trace::Block& block, PathGroups& paths);
   void NextByReturn(const Lanes& lanes, Position at, PathGroups& paths);
   // Adds lanes to the group at `at`; the groups stay in ascending order.
   static void Add(PathGroups& paths, Position at, LaneMask lanes);

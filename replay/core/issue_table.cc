@@ -181,8 +181,8 @@ IssueTable::IssueTable(const trace::Program& program, std::span<const Step> step
     if (out.awaits && out.hold == Hold::kNone) out.hold = Hold::kAsync;
     out.goes_on_elsewhere = step.kind == Step::kAsync || (step.kind == Step::kBarrier && !step.waits);
     out.meets = step.meets();
-    out.simple = step.kind == Step::kPlain && !step.meets() && out.unit <= UnitClass::kSfu && out.hold == Hold::kNone &&
-                 out.next == pc + 1;
+    out.simple = step.kind == Step::kPlain && !step.meets() && !step.guarded && out.unit <= UnitClass::kSfu &&
+                 out.hold == Hold::kNone && out.next == pc + 1;
     const uint32_t micro_ops = op == OpClass::OP_SFU ? std::max(instruction.micro_ops(), 1u) : 1;
     out.interval = timing.initiation_interval() * micro_ops;
     out.before_last = timing.initiation_interval() * (micro_ops - 1);

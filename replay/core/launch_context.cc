@@ -45,7 +45,8 @@ uint8_t LaunchContext::DenseBarrier(uint64_t id) const {
 LaunchContext::LaunchContext(const trace::LaunchView& view, const trace::v1::FileHeader& header,
                              const machine::v1::Machine& machine)
     : launch(view),
-      program(*view.program),
+      predicated(trace::Predicate(*view.program)),
+      program(predicated.has_value() ? predicated->program : *view.program),
       windows(header),
       shared_windows(header),
       copies(machine.core().copies()),
@@ -79,6 +80,12 @@ LaunchContext::LaunchContext(const trace::LaunchView& view, const trace::v1::Fil
     step.block = program.block_of(pc);
     const trace::Block& block = program.block(step.block);
     step.ends_block = pc + 1 == block.first + block.count;
+    if (predicated.has_value()) {
+      const trace::Guarded guarded = predicated->guarded[step.block];
+      step.guarded = guarded != trace::Guarded::kNo;
+      step.takes_guards = step.guarded && pc == block.first;
+      step.behind_join = step.takes_guards && guarded == trace::Guarded::kBehindJoin;
+    }
     step.has_address = trace::Program::HasAddress(instruction);
     if (instruction.has_matrix()) step.members = MembersOf(instruction.matrix());
     has_matrices |= step.meets();

@@ -3,6 +3,7 @@
 #define HEDDLE_REPLAY_CORE_LAUNCH_CONTEXT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "replay/stats/warp_progress.h"
 #include "traces/format/program/clusters.h"
 #include "traces/format/program/matrix_shapes.h"
+#include "traces/format/program/predication.h"
 #include "traces/format/program/program.h"
 #include "traces/format/read/reader.h"
 
@@ -33,8 +35,12 @@ struct Step {
   bool uniform = false;
   bool shared = false;  // may access shared memory
   // kBarrier: whether the threads arrive, and whether they wait.
-  bool arrives = true;
-  bool waits = true;
+  bool arrives : 1 = true;
+  bool waits : 1 = true;
+  // Not all threads that issue it need execute it; the first of its block takes their decisions.
+  bool guarded : 1 = false;
+  bool takes_guards : 1 = false;
+  bool behind_join : 1 = false;  // and a join, which no warp issues, was recorded before it
   trace::v1::OpClass op = trace::v1::OP_UNKNOWN;
   trace::v1::MemorySpace space = trace::v1::SPACE_NONE;
   uint8_t barrier = 0;   // dense number of the barrier id
@@ -64,8 +70,12 @@ struct LaunchContext {
   LaunchContext(const trace::LaunchView& launch, const trace::v1::FileHeader& header,
                 const machine::v1::Machine& machine);
 
+  LaunchContext(const LaunchContext&) = delete;
+  LaunchContext& operator=(const LaunchContext&) = delete;
+
   const trace::LaunchView& launch;
-  const trace::Program& program;
+  const std::optional<trace::PredicatedProgram> predicated;  // if there are guards that do not part warps
+  const trace::Program& program;                             // as warps walk it
   AddressWindows windows;
   trace::SharedWindows shared_windows;
   std::vector<Step> steps;  // by PC

@@ -1,10 +1,12 @@
 #include "replay/core/sm_parts.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "replay/stats/instruction_profile.h"
 
 namespace heddle::replay {
 namespace {
@@ -43,6 +45,18 @@ SmParts::SmParts(const LaunchContext& launch_context, uint32_t sm, std::unique_p
       rendezvous(context, formation, cursors, memory),
       control_flow(context, cursors, run.failed),
       issues(context, sm, issue_slots, formation, blocks, notifier, run) {}
+
+LaneMask SmParts::IssueGuarded(SlotId slot, Pc pc) {
+  const Lanes& lanes = table().lanes[slot];
+  const Step& step = steps[pc];
+  if (step.takes_guards) cursors.TakeGuards(lanes);
+  const LaneMask executing = cursors.LanesUnderGuard(lanes);
+  const int off = std::popcount(lanes.mask & ~executing);
+  issues.counters().predicated_off += static_cast<uint64_t>(off);
+  if (step.behind_join) issues.counters().joins += static_cast<uint64_t>(std::popcount(lanes.mask));
+  if (context.profile != nullptr) context.profile->PredicatedOff(pc, off);
+  return executing;
+}
 
 void SmParts::ArriveAtRendezvous(SlotId slot) {
   const Position elsewhere = rendezvous.Arrive(slot);

@@ -67,6 +67,22 @@ struct SmParts {
   // A group of threads that have met is to issue; of this port.
   bool AnyGroupReady() const { return has_collectives && rendezvous.any_ready(); }
   bool AnyGroupReady(int port) const { return has_collectives && rendezvous.AnyReady(port); }
+  // The slot issues the guarded instruction at `pc`: its threads take their guards if it is the first. Returns the
+  // lanes that execute it.
+  LaneMask IssueGuarded(SlotId slot, Pc pc);
+  // Of `lanes`, those of the slot, which issue `step`: those that access memory.
+  LaneMask LanesThatAccess(const Step& step, SlotId slot, LaneMask lanes) const {
+    return step.guarded ? cursors.LanesUnderGuard(table().lanes[slot]) : step.LanesThatAccess(lanes);
+  }
+  // The lanes of the slot whose threads have recorded an address for `step`: of a guarded one, `accessing`. Valid until
+  // the next call.
+  const Lanes& LanesWithAddress(const Step& step, SlotId slot, LaneMask accessing) {
+    const Lanes& lanes = table().lanes[slot];
+    if (!step.guarded) [[likely]]
+      return lanes;
+    under_guard = {accessing, lanes.thread};
+    return under_guard;
+  }
   // The slot issues an instruction that is asynchronous: the run fails if the SM has too many of them under way.
   void IssueAsync(SlotId slot);
 
@@ -120,6 +136,7 @@ struct SmParts {
   RendezvousUnit rendezvous;
   ControlFlow control_flow;
   IssueAccounting issues;
+  Lanes under_guard;  // of LanesWithAddress
 };
 
 }  // namespace heddle::replay

@@ -114,11 +114,13 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
       Combine(scheduler, port->counters(), *result.mutable_scheduler_counter());
     }
   }
-  if (counters.thread_instructions != run_.launch.totals.thread_instructions()) {
+  const uint64_t executed = counters.thread_instructions - counters.predicated_off + counters.joins;
+  if (executed != run_.launch.totals.thread_instructions()) {
     return absl::InternalError(absl::StrCat("all SMs, when the launch ended in cycle ", end_,
-                                            ": thread-instructions issued: ", counters.thread_instructions,
+                                            ": thread-instructions issued: ", executed,
                                             ", recorded: ", run_.launch.totals.thread_instructions()));
   }
+  if (context_.predicated.has_value()) result.set_predicated_off(counters.predicated_off);
   // With instruction buffers a port may issue in every cycle, whatever its issues occupy behind it.
   const uint32_t issue_cycles = sms_.has_buffers() ? 1 : static_cast<uint32_t>(context_.issue_cycles);
   const CounterScale scale{static_cast<uint32_t>(context_.warp_size), issue_cycles,

@@ -19,6 +19,7 @@
 #include "traces/format/program/annotations.h"
 #include "traces/format/program/instruction_place.h"
 #include "traces/format/program/kernel_name.h"
+#include "traces/format/program/predication.h"
 
 namespace heddle::replay {
 namespace {
@@ -71,14 +72,14 @@ struct KernelValidity {
   uint32_t race_lines[2] = {};
   SomeLaunches memory;   // bytes that another order left otherwise
   SomeLaunches outside;  // reads outside allocations
-  uint32_t guards = 0;   // predicates of the program that decide, and are no branches
+  uint32_t guards = 0;   // predicates of the program that part threads, and are no branches
   uint32_t outside_line = 0;
   uint32_t lock_line = 0;
   uint32_t signal_line = 0;
 
   void Add(const trace::LaunchView& launch, const Certificate* certificate) {
     ++launches;
-    guards = std::max(guards, launch.program->guard_count());
+    guards = std::max(guards, trace::CountPartingGuards(*launch.program));
     const trace::v1::LaunchEnd& totals = launch.totals;
     if (totals.blocks() != launch.grid_blocks) partial.Add(launch, totals.blocks(), launch.grid_blocks);
     const uint64_t waits = static_cast<uint64_t>(totals.wait_size()) + totals.waits_not_listed();
@@ -281,8 +282,8 @@ void AddGuards(const std::map<std::string, KernelValidity>& kernels, std::vector
     if (kernel.guards == 0) continue;
     notes.push_back(
         absl::StrCat(name, ": ", kernel.guards, " predicate", kernel.guards == 1 ? "" : "s",
-                     " of accesses, barriers or calls (@p) are replayed as short branches: a policy may part "
-                     "threads there, which a device keeps together"));
+                     " of barriers, calls or exits (@p) are replayed as short branches: a policy may part threads "
+                     "there, which a device keeps together"));
   }
 }
 

@@ -137,6 +137,7 @@ void InstructionProfile::Fill(const trace::Program& program, const trace::v1::Fi
     }
     one.set_issues(counters.issues);
     one.set_thread_instructions(counters.threads);
+    if (program.IsGuarded(pc)) one.set_predicated_off(counters.predicated_off);
     one.set_splits(counters.splits);
     if (counters.issues != 0) {
       one.set_lane_activity(100.0 * static_cast<double>(counters.threads) /

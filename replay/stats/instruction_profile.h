@@ -55,6 +55,8 @@ class InstructionProfile {
     counters_[pc].issues += !inserted;
   }
   void ThreadsIssued(Pc pc, int threads) { counters_[pc].threads += static_cast<uint64_t>(threads); }
+  // Of threads that issue a guarded instruction, those whose guard is false.
+  void PredicatedOff(Pc pc, int threads) { counters_[pc].predicated_off += static_cast<uint64_t>(threads); }
   // The threads of a warp go on to different places after the instruction, or only some of them exit.
   void Split(Pc pc) { ++counters_[pc].splits; }
   // `waw`: no warp of the port waits for a register that it reads.
@@ -70,6 +72,7 @@ class InstructionProfile {
     uint64_t issues = 0;       // of the trace
     uint64_t port_issues = 0;  // with inserted ones
     uint64_t threads = 0;
+    uint64_t predicated_off = 0;
     uint64_t splits = 0;
     uint64_t waw = 0;  // of the losses to data
     std::array<uint64_t, kPortLosses> lost{};

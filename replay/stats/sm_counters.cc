@@ -12,6 +12,8 @@ double Percent(uint64_t part, uint64_t whole) { return 100.0 * static_cast<doubl
 void SmCounters::Add(const SmCounters& other) {
   warp_instructions += other.warp_instructions;
   thread_instructions += other.thread_instructions;
+  predicated_off += other.predicated_off;
+  joins += other.joins;
   inserted_instructions += other.inserted_instructions;
   barriers += other.barriers;
   resident_cycles += other.resident_cycles;
@@ -40,6 +42,10 @@ absl::Status CheckSums(const SmCounters& counters) {
   if (issues != counters.warp_instructions || threads != counters.thread_instructions) {
     return absl::InternalError(absl::StrCat("issues by size hold ", issues, " issues of ", threads, " threads, not ",
                                             counters.warp_instructions, " of ", counters.thread_instructions));
+  }
+  if (counters.predicated_off > counters.thread_instructions) {
+    return absl::InternalError(absl::StrCat("of ", counters.thread_instructions, " thread-instructions ",
+                                            counters.predicated_off, " had a false guard"));
   }
   if (counters.issued != counters.warp_instructions + counters.inserted_instructions) {
     return absl::InternalError(absl::StrCat("scheduler cycles with an issue ", counters.issued, " are not the issues ",

@@ -20,6 +20,10 @@ struct SmCounters {
   uint64_t warp_instructions = 0;
   // Active threads of those issues (IPC).
   uint64_t thread_instructions = 0;
+  // Of these, those whose guard was false.
+  uint64_t predicated_off = 0;
+  // Joins of the recording that threads went past without an issue.
+  uint64_t joins = 0;
   // Issues that a policy inserted: not in warp_instructions (IPC_all).
   uint64_t inserted_instructions = 0;
   // Threads of issued barrier instructions.

@@ -75,6 +75,13 @@ class DecisionWindows {
   // What Take would return; leaves the decision there.
   uint32_t Peek(ThreadId thread) const { return window_[thread] & 1; }
 
+  // Whether the guard holds on which the thread decided last.
+  void SetGuard(ThreadId thread, bool holds) {
+    if (guards_.empty()) guards_.resize(numbers_.size());
+    guards_[thread] = holds ? 1 : 0;
+  }
+  bool guard(ThreadId thread) const { return guards_[thread] != 0; }
+
   // Threads of PeekWarp and TakeWarp.
   static constexpr uint32_t kWarp = 32;
   // Peek for kWarp threads with ascending numbers that all have a decision; decision i is that of threads[i]. If
@@ -134,6 +141,7 @@ class DecisionWindows {
   std::vector<uint32_t> end_;  // taken_ when the window is empty
   std::vector<Path> paths_;
   std::vector<ThreadId> numbers_;  // 0, 1, 2...
+  std::vector<uint8_t> guards_;    // none before the first
 };
 
 }  // namespace heddle::replay

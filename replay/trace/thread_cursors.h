@@ -60,6 +60,17 @@ class ThreadCursors : public ChunkCache::User {
   uint32_t TakeDecision(ThreadId thread) {
     return decisions_.has_next(thread) || RefillDecisions(thread) ? decisions_.Take(thread) : 0;
   }
+  // Takes the decision of each lane's thread on the guard of what it comes to.
+  void TakeGuards(const Lanes& lanes) {
+    const LaneMask passing = TakeDecisions(lanes);
+    ForEachLane(lanes.mask, [&](int lane) { decisions_.SetGuard(lanes.thread[lane], (passing >> lane & 1) == 0); });
+  }
+  // Lanes whose thread's guard, the last one taken, holds.
+  LaneMask LanesUnderGuard(const Lanes& lanes) const {
+    LaneMask holds = 0;
+    ForEachLane(lanes.mask, [&](int lane) { holds |= LaneMask{decisions_.guard(lanes.thread[lane])} << lane; });
+    return holds;
+  }
   // Next decision of a wide branch or an indirect call.
   uint32_t TakeWideDecision(ThreadId thread);
 

@@ -16,7 +16,7 @@ void ExpectRulesKept(const trace::TraceReader& reader, const machine::v1::Machin
   std::vector<const trace::LaunchView*> launches;
   for (const trace::LaunchView& launch : reader.launches()) {
     if (!launch.launch.recorded()) continue;
-    auto blocks = ExpandLaunch(reader, launch);
+    auto blocks = ExpandWalk(reader, launch);
     ASSERT_TRUE(blocks.ok()) << blocks.status();
     expanded.push_back(*std::move(blocks));
     launches.push_back(&launch);

@@ -67,7 +67,7 @@ TEST(LimitStudy, LaneActivityIsThatOfPlainCounting) {
       const std::vector<LaunchLimits> limits = Limits(random_case, options);
       for (size_t i = 0; i < limits.size(); ++i) {
         LaneActivityOracle oracle(plain);
-        const auto blocks = ExpandLaunch(*random_case.reader, random_case.reader->launches()[i]);
+        const auto blocks = ExpandWalk(*random_case.reader, random_case.reader->launches()[i]);
         ASSERT_TRUE(blocks.ok()) << blocks.status();
         for (const ExpandedBlock& block : *blocks) {
           for (uint32_t thread = 0; thread < block.threads.size(); ++thread) {

@@ -22,6 +22,7 @@
 #include "tests/reference/random.h"
 #include "tests/reference/random_machine.h"
 #include "tests/reference/random_trace.h"
+#include "tests/reference/thread_expansion.h"
 
 namespace heddle::replay {
 namespace {
@@ -125,7 +126,7 @@ TEST(PolicyRules, DeclaredCountersAreInTheResultAndCount) {
   std::map<std::string, uint64_t> counters;
   const auto counts = [&](const std::string& name) { return counters[name] > 0; };
   const std::vector<AcceptedConfiguration> configurations = DefaultConfigurations().accepted;
-  for (uint64_t seed = 300'001; seed <= 300'030; ++seed) {
+  for (uint64_t seed = 300'001; seed <= 300'090; ++seed) {
     const RandomCase random_case = MakeRandomCase(seed);
     ExpectRulesKept(*random_case.reader, random_case.machine, configurations, &counters);
     if (HasFailure()) return;
@@ -305,12 +306,14 @@ TEST(PolicyRules, OneUniformWarpTakesItsInstructionsTimesTheLatency) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     const auto results = Replay(*reader, configurations, options);
     ASSERT_TRUE(results.ok()) << results.status();
+    const auto walked = ExpandWalk(*reader, reader->launches()[0]);
+    ASSERT_TRUE(walked.ok()) << walked.status();
     for (size_t c = 0; c < configurations.size(); ++c) {
       // Several ports split the threads of MIMD, which then do not issue together, yet none waits for another, unless
       // the scheduler keeps some back.
       const CheckedConfiguration checked = *CheckConfiguration(configurations[c]);
       if (checked.divergence.traits.mixed_pcs && checked.scheduler.traits.holds_back) continue;
-      EXPECT_EQ((*results)[c].total().cycles(), kernel.threads[0].steps.size() * latency) << instant[c].Text();
+      EXPECT_EQ((*results)[c].total().cycles(), walked->at(0).threads[0].size() * latency) << instant[c].Text();
     }
     if (HasFailure()) return;
   }

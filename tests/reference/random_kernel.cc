@@ -26,7 +26,8 @@ constexpr uint32_t kBarrierIds = 16;
 // Draws the statements of a kernel.
 class SourceGenerator {
  public:
-  explicit SourceGenerator(const KernelShape& shape, uint64_t seed) : shape_(shape), random_(seed) {}
+  explicit SourceGenerator(const KernelShape& shape, uint64_t seed)
+      : shape_(shape), random_(seed), guards_(MixAll({seed, 83})) {}
 
   KernelSource Generate() {
     KernelSource source;
@@ -51,7 +52,10 @@ class SourceGenerator {
   std::vector<Statement> Body(Context context, uint32_t level, uint64_t least, uint64_t most) {
     std::vector<Statement> body;
     const uint64_t count = random_.In(least, most);
-    for (uint64_t i = 0; i < count; ++i) body.push_back(Draw(context, level));
+    for (uint64_t i = 0; i < count; ++i) {
+      body.push_back(Draw(context, level));
+      while (shape_.guards && shape_.memory && guards_.Chance(40)) body.push_back(DrawGuarded());
+    }
     return body;
   }
 
@@ -127,6 +131,17 @@ class SourceGenerator {
         break;
     }
     return Straight();
+  }
+
+  Statement DrawGuarded() {
+    Statement statement;
+    statement.kind = Statement::Kind::kGuarded;
+    statement.id = kFirstGuarded + guarded_++;
+    statement.exits = exits_ && current_function_ == 0 && guards_.Chance(20);
+    statement.count = static_cast<uint32_t>(guards_.In(statement.exits ? 0 : 1, 3));
+    statement.decider.kind =
+        shape_.divergent ? guards_.OneOf({Decider::Kind::kRandom, Decider::Kind::kParity}) : Decider::Kind::kUniform;
+    return statement;
   }
 
   Statement DrawIf(Context context, uint32_t level) {
@@ -205,8 +220,12 @@ class SourceGenerator {
   }
 
   const KernelShape& shape_;
+  static constexpr uint32_t kFirstGuarded = 1'000'000;  // id
+
   Random random_;
+  Random guards_;  // its own, so that a seed's other statements do not depend on them
   uint32_t ids_ = 0;
+  uint32_t guarded_ = 0;
   uint32_t functions_ = 1;
   uint32_t current_function_ = 0;
   uint32_t counted_barriers_ = 0;
@@ -235,7 +254,7 @@ class ThreadRunner {
   void Enter(uint32_t block) {
     const v1::BasicBlock& b = program_.block(static_cast<int>(block));
     for (uint32_t pc = b.first_instruction(); pc < b.first_instruction() + b.instruction_count(); ++pc) {
-      Step step{pc, depth_, false, 0};
+      Step step{pc, depth_, false, 0, false};
       const v1::Instruction& instruction = program_.instruction(static_cast<int>(pc));
       if (trace::Program::HasAddress(instruction)) {
         step.has_address = true;
@@ -317,6 +336,14 @@ class ThreadRunner {
       case Statement::Kind::kStraight:
       case Statement::Kind::kBarrier:
         return Leave::kNo;
+      case Statement::Kind::kGuarded: {
+        const uint32_t decision = Choose(statement, 2);
+        Decide(decision);
+        if (decision == 0) Enter(statement.body_block[0]);
+        if (decision == 0 && statement.exits) return Leave::kThread;
+        Enter(statement.next_block);
+        return Leave::kNo;
+      }
       case Statement::Kind::kBreak:
         return Leave::kLoop;
       case Statement::Kind::kExit:
@@ -433,6 +460,7 @@ KernelShape RandomShape(uint64_t seed, uint32_t warp_size) {
   shape.early_exits = random.Chance(50);
   shape.calls = random.Chance(50);
   shape.memory = random.Chance(80);
+  shape.guards = random.Chance(30);
   return shape;
 }
 

@@ -24,6 +24,7 @@ struct KernelShape {
   bool early_exits = true;
   bool calls = true;  // with indirect calls and recursion
   bool memory = true;
+  bool guards = false;  // accesses under a guard
 };
 
 // A shape drawn from `seed`: mostly small kernels of a few warps of `warp_size`, all features at random.
@@ -35,6 +36,7 @@ struct Step {
   uint32_t depth = 0;  // pending calls
   bool has_address = false;
   uint64_t address = 0;
+  bool passes = false;  // under a guard that is false: the thread comes by and does nothing
   friend auto operator<=>(const Step&, const Step&) = default;
 };
 

@@ -14,7 +14,11 @@ namespace v1 = trace::v1;
 class Translator {
  public:
   Translator(uint64_t seed, bool memory)
-      : random_(seed), registers_(MixAll({seed, 31})), traps_(MixAll({seed, 59})), memory_(memory) {
+      : random_(seed),
+        registers_(MixAll({seed, 31})),
+        traps_(MixAll({seed, 59})),
+        guards_(MixAll({seed, 83})),
+        memory_(memory) {
     program_.set_name("random_kernel");
   }
 
@@ -81,9 +85,13 @@ class Translator {
   void AddRandomInstruction() {
     if (!memory_ || random_.Chance(60)) {
       AddOp(random_.OneOf({v1::OP_INT_ALU, v1::OP_INT_MUL, v1::OP_FP32, v1::OP_MOVE, v1::OP_SFU, v1::OP_FENCE}));
-      return;
+    } else {
+      AddAccess(random_);
     }
-    const int kind = static_cast<int>(random_.Below(10));
+  }
+
+  v1::Instruction* AddAccess(Random& random) {
+    const int kind = static_cast<int>(random.Below(10));
     v1::Instruction* instruction = AddOp(kind < 5    ? v1::OP_LOAD
                                          : kind < 8  ? v1::OP_STORE
                                          : kind == 8 ? v1::OP_ATOMIC
@@ -92,11 +100,12 @@ class Translator {
     const bool atomic = kind == 8;
     instruction->set_space(
         texture  ? v1::SPACE_TEXTURE
-        : atomic ? random_.OneOf({v1::SPACE_GLOBAL, v1::SPACE_SHARED, v1::SPACE_GENERIC})
-                 : random_.OneOf({v1::SPACE_GLOBAL, v1::SPACE_GLOBAL, v1::SPACE_SHARED, v1::SPACE_LOCAL,
-                                  v1::SPACE_CONSTANT, v1::SPACE_PARAM, v1::SPACE_GENERIC, v1::SPACE_GENERIC}));
+        : atomic ? random.OneOf({v1::SPACE_GLOBAL, v1::SPACE_SHARED, v1::SPACE_GENERIC})
+                 : random.OneOf({v1::SPACE_GLOBAL, v1::SPACE_GLOBAL, v1::SPACE_SHARED, v1::SPACE_LOCAL,
+                                 v1::SPACE_CONSTANT, v1::SPACE_PARAM, v1::SPACE_GENERIC, v1::SPACE_GENERIC}));
     instruction->set_access_bytes(4);
-    if (instruction->space() == v1::SPACE_PARAM && random_.Chance(50)) instruction->set_flags(v1::FLAG_NO_ADDRESS);
+    if (instruction->space() == v1::SPACE_PARAM && random.Chance(50)) instruction->set_flags(v1::FLAG_NO_ADDRESS);
+    return instruction;
   }
 
   void TranslateBody(std::vector<Statement>& body) {
@@ -117,6 +126,9 @@ class Translator {
         barrier->set_barrier_threads(statement.barrier_threads);
         break;
       }
+      case Statement::Kind::kGuarded:
+        TranslateGuarded(statement);
+        break;
       case Statement::Kind::kIf:
       case Statement::Kind::kRecursion:
         TranslateIf(statement);
@@ -144,6 +156,25 @@ class Translator {
   }
 
   static bool Uniform(const Statement& statement) { return statement.decider.kind == Decider::Kind::kUniform; }
+
+  // The block before it decides with whatever stands there; where nothing does, with a join.
+  void TranslateGuarded(Statement& statement) {
+    if (static_cast<int>(program_.block(current()).first_instruction()) == program_.instruction_size()) {
+      AddOp(v1::OP_MOVE)->set_mnemonic("nop.join");
+    }
+    const int guard = Close(v1::BRANCH_CONDITIONAL);
+    statement.body_block = {Open()};
+    for (uint32_t i = 0; i < statement.count; ++i) {
+      v1::Instruction* const access = AddAccess(guards_);
+      access->set_flags(access->flags() | v1::FLAG_GUARDED);
+    }
+    if (statement.exits) AddOp(v1::OP_EXIT)->set_flags(v1::FLAG_GUARDED);
+    const int end = Close(statement.exits ? v1::EXIT : v1::FALL_THROUGH);
+    statement.next_block = Open();
+    Link(guard, statement.body_block[0]);
+    Link(guard, statement.next_block);
+    if (!statement.exits) Link(end, statement.next_block);
+  }
 
   // Fall-through = body 0; taken = body 1, or what follows.
   void TranslateIf(Statement& statement) {
@@ -271,6 +302,7 @@ class Translator {
       case v1::OP_INT_MUL:
       case v1::OP_FP32:
       case v1::OP_MOVE:
+        if (!instruction.mnemonic().empty()) break;  // a join
         if (registers_.Chance(40)) {
           instruction.set_op(registers_.OneOf(
               {v1::OP_INT_DIV, v1::OP_FP64, v1::OP_FP_DIV, v1::OP_SFU, v1::OP_CONVERT, v1::OP_TENSOR, v1::OP_INT_ALU}));
@@ -351,6 +383,7 @@ class Translator {
   Random random_;
   Random registers_;  // its own, so that the control flow of a seed does not depend on the operands
   Random traps_;      // likewise
+  Random guards_;     // likewise
   bool memory_;
   bool open_ = false;
   int function_ = 0;

@@ -26,6 +26,7 @@ struct Statement {
   enum class Kind : uint8_t {
     kStraight,  // `count` instructions
     kBarrier,
+    kGuarded,    // `count` accesses under one guard, then maybe an exit; the decider says 0 where it holds
     kIf,         // body 0, and body 1 if there are two
     kDoWhile,    // body 0, at least once, at most `count` times
     kWhile,      // body 0, at most `count` times
@@ -39,6 +40,7 @@ struct Statement {
   uint32_t count = 0;
   uint32_t barrier_id = 0;
   uint32_t barrier_threads = 0;
+  bool exits = false;  // kGuarded
   Decider decider;
   std::vector<std::vector<Statement>> bodies;
   std::vector<uint32_t> callees;  // function indices

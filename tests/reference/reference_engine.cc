@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "tests/reference/reference_core.h"
 #include "tests/reference/reference_ibuffer_core.h"
 #include "tests/reference/reference_pipeline_core.h"
+#include "traces/format/program/predication.h"
 
 namespace heddle::replay {
 namespace {
@@ -117,7 +119,7 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
   ReferenceResult result;
   for (const trace::LaunchView& view : reader.launches()) {
     if (!view.launch.recorded()) continue;
-    const auto blocks = ExpandLaunch(reader, view);
+    const auto blocks = ExpandWalk(reader, view);
     if (!blocks.ok()) return blocks.status();
     const uint64_t registers = RegistersPerThread(view);
     const Residency residency = ComputeResidency(machine, view, registers);
@@ -126,6 +128,8 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     ReferenceLaunch launch;
     launch.reader = &reader;
     launch.view = &view;
+    const std::optional<trace::PredicatedProgram> predicated = trace::Predicate(*view.program);
+    launch.program = predicated.has_value() ? &predicated->program : view.program;
     launch.machine = &machine;
     launch.blocks = &*blocks;
     launch.policies = &*policies;
@@ -222,6 +226,7 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     for (size_t i = 0; i < declared.size(); ++i) {
       (*out.mutable_dispatch_counter())[declared[i].name] = counted[i];
     }
+    if (predicated.has_value()) out.set_predicated_off(statistics.predicated_off);
     warp_progress.Fill(*out.mutable_warp_progress());
     out.set_blocks(blocks->size());
     out.set_threads(blocks->size() * view.threads_per_block);

@@ -110,10 +110,12 @@ void ReferenceBufferCore::Issue(int port, SlotId slot) {
   work.at = at;
   work.inserted = formation_.inserted(slot) > 0;
   work.control = !work.inserted && IsControl(at.pc());
-  work.access = !work.inserted && IsAccess(instruction);
+  const bool comes_to_access = !work.inserted && IsAccess(instruction);
+  const LaneMask accessing = comes_to_access ? Executing(lanes) : 0;
+  work.access = accessing != 0;
   work.store = work.access && instruction.op() == v1::OP_STORE;
   work.memory = work.access && !work.store;
-  work.outstanding = lanes.mask;
+  work.outstanding = work.access ? accessing : lanes.mask;
   work.threads = Owners(lanes);
   const bool barrier = !work.inserted && instruction.op() == v1::OP_BARRIER;
   work.fence = !work.inserted && instruction.op() == v1::OP_FENCE;
@@ -122,7 +124,7 @@ void ReferenceBufferCore::Issue(int port, SlotId slot) {
     ForEachLaneOf(lanes.mask, [&](int lane) { work.threads.insert(lanes.thread[lane]); });
   }
   const bool fence_waits = work.fence && StoresOutstanding(work.threads);
-  const bool lanes_go_alone = work.memory && (interests_ & kLaneReturns) != 0;
+  const bool lanes_go_alone = comes_to_access && instruction.op() != v1::OP_STORE && (interests_ & kLaneReturns) != 0;
   work.holds = !barrier && (work.inserted || work.control || one_in_flight() || fence_waits || lanes_go_alone);
   work.result_there = !one_in_flight();
   if (!work.inserted && !one_in_flight() && !lanes_go_alone) {
@@ -134,11 +136,16 @@ void ReferenceBufferCore::Issue(int port, SlotId slot) {
   }
   Announce(now_, port, {slot}, work.inserted);
 
-  const bool under_way = work.holds || work.access || !work.writes.empty();
-  if (work.access) {
+  const bool under_way = work.holds || comes_to_access || !work.writes.empty();
+  if (comes_to_access) {
     const uint32_t interval = launch_.machine->core().units().memory_initiation_interval();
     memory_input_free_ = now_ + interval * units_.GroupsOf(lanes.mask);
-    SubmitAccess(works_[work.number] = work, lanes);
+    if (work.access) {
+      SubmitAccess(works_[work.number] = work, {accessing, lanes.thread});
+    } else {
+      works_[work.number] = work;
+      AddDue({.kind = Due::Kind::kResult, .at = now_ + 1, .sequence = work.sequence, .number = work.number});
+    }
   } else {
     const machine::v1::ExecutionUnits& units = launch_.machine->core().units();
     const UnitNeed need = units_.NeedOf(work.inserted ? nullptr : &instruction, lanes.mask);

@@ -147,7 +147,8 @@ std::map<Cycle, LaneMask> ReferenceCore::Latencies(Cycle now, SlotId slot, InFli
   const v1::Instruction& instruction = program().instruction(in_flight.pc);
   const bool is_memory = instruction.op() == v1::OP_LOAD || instruction.op() == v1::OP_STORE ||
                          instruction.op() == v1::OP_ATOMIC || instruction.op() == v1::OP_TEXTURE;
-  if (in_flight.inserted || !is_memory) {
+  const LaneMask accessing = is_memory && !in_flight.inserted ? Executing(lanes) : 0;
+  if (accessing == 0) {
     if (!in_flight.inserted) {
       if (const uint32_t scripted = ScriptedLatency(in_flight.pc, lanes)) return {{now + scripted, lanes.mask}};
     }
@@ -155,7 +156,8 @@ std::map<Cycle, LaneMask> ReferenceCore::Latencies(Cycle now, SlotId slot, InFli
   }
   std::map<Cycle, LaneMask> done;
   bool off_core = false;
-  ForEachLaneOf(lanes.mask, [&](int lane) {
+  in_flight.outstanding = accessing;
+  ForEachLaneOf(accessing, [&](int lane) {
     const Step& step = (*threads_[lanes.thread[lane]].steps)[threads_[lanes.thread[lane]].next];
     v1::MemorySpace space = instruction.space();
     if (space == v1::SPACE_GENERIC && step.has_address) space = SpaceOf(step.address);
@@ -172,7 +174,10 @@ std::map<Cycle, LaneMask> ReferenceCore::Latencies(Cycle now, SlotId slot, InFli
     off_core |= space == v1::SPACE_GLOBAL || space == v1::SPACE_LOCAL || space == v1::SPACE_TEXTURE ||
                 (instruction.op() == v1::OP_ATOMIC && space != v1::SPACE_SHARED);
   });
-  if (const uint32_t scripted = ScriptedLatency(in_flight.pc, lanes)) return {{now + scripted, lanes.mask}};
+  if (const uint32_t scripted = ScriptedLatency(in_flight.pc, lanes)) {
+    in_flight.outstanding = lanes.mask;
+    return {{now + scripted, lanes.mask}};
+  }
   in_flight.off_core = off_core;
   return done;
 }

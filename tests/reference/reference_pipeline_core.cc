@@ -22,7 +22,8 @@ bool ReferencePipelineCore::Stuck() const {
 bool ReferencePipelineCore::IsAccess(SlotId slot) const {
   if (in_flight_.at(slot).inserted) return false;
   const v1::OpClass op = program().instruction(in_flight_.at(slot).pc).op();
-  return op == v1::OP_LOAD || op == v1::OP_STORE || op == v1::OP_ATOMIC || op == v1::OP_TEXTURE;
+  const bool memory = op == v1::OP_LOAD || op == v1::OP_STORE || op == v1::OP_ATOMIC || op == v1::OP_TEXTURE;
+  return memory && Executing(formation_.table().lanes[slot]) != 0;
 }
 
 std::pair<uint64_t, ThreadId> ReferencePipelineCore::Named(ThreadId thread) const {
@@ -36,6 +37,7 @@ void ReferencePipelineCore::Start(Cycle now, SlotId slot, InFlight& in_flight) {
   InFlight latencies = in_flight;
   Latencies(now, slot, latencies);
   in_flight.memory = latencies.memory;
+  in_flight.outstanding = latencies.outstanding;
 }
 
 void ReferencePipelineCore::Entered(Cycle now, int port, const std::vector<SlotId>& slots, int penalty) {
@@ -218,10 +220,11 @@ void ReferencePipelineCore::SubmitNext(Pipeline& pipeline, size_t port, Cycle no
   for (const SlotId slot : stage.issue.slots) {
     const Lanes& lanes = formation_.table().lanes[slot];
     const bool takes_part = stage.to_submit.contains(slot) && kind(slot) == kind(first);
-    ForEachLaneOf(lanes.mask, [&](int lane) {
-      const int at = policy_->issue_slots() > 1 ? place : lane;
-      ++place;
-      if (!takes_part) return;
+    int next = place;
+    place += formation_.table().thread_count(slot);
+    if (!takes_part) continue;
+    ForEachLaneOf(Executing(lanes), [&](int lane) {
+      const int at = policy_->issue_slots() > 1 ? next++ : lane;
       const Thread& thread = threads_[lanes.thread[lane]];
       const Step& step = (*thread.steps)[thread.next];
       access.lanes[at] = {slot, lane};
@@ -231,7 +234,7 @@ void ReferencePipelineCore::SubmitNext(Pipeline& pipeline, size_t port, Cycle no
       if (step.has_address) out.addresses = &addresses_;
       if (access.store) access.threads.insert(Named(lanes.thread[lane]));
     });
-    if (takes_part) stage.to_submit.erase(slot);
+    stage.to_submit.erase(slot);
   }
   if (access.store) unacknowledged_.insert(id);
   accesses_[id] = access;

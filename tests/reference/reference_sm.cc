@@ -61,6 +61,15 @@ Position ReferenceSm::PositionOf(const Thread& thread) const {
   return Position(step.pc, step.depth);
 }
 
+LaneMask ReferenceSm::Executing(const Lanes& lanes) const {
+  LaneMask executing = 0;
+  ForEachLaneOf(lanes.mask, [&](int lane) {
+    const Thread& thread = threads_[lanes.thread[lane]];
+    if (!(*thread.steps)[thread.next].passes) executing |= LaneMask{1} << lane;
+  });
+  return executing;
+}
+
 // --- blocks come
 // and go
 
@@ -314,6 +323,7 @@ void ReferenceSm::Announce(Cycle now, int port, const std::vector<SlotId>& chose
       entry.block = (*launch_.blocks)[places_[thread.place]->recorded].block;
       entry.thread = thread.index;
       lanes.push_back(entry);
+      statistics_.predicated_off += (*thread.steps)[thread.next].passes;
       statistics_.barriers += program().instruction(entry.pc).op() == v1::OP_BARRIER;
     });
   }

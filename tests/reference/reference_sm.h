@@ -32,6 +32,7 @@ namespace heddle::replay {
 struct ReferenceLaunch {
   const trace::TraceReader* reader = nullptr;
   const trace::LaunchView* view = nullptr;
+  const trace::Program* program = nullptr;  // as warps walk it
   const machine::v1::Machine* machine = nullptr;
   const std::vector<ExpandedBlock>* blocks = nullptr;  // recorded ones, ascending
   const CheckedConfiguration* policies = nullptr;
@@ -116,9 +117,11 @@ class ReferenceSm {
   static void AddCounters(std::span<const uint64_t> values, const std::vector<CounterSpec>& specs,
                           std::map<std::string, uint64_t>& sum);
 
-  const trace::Program& program() const { return *launch_.view->program; }
+  const trace::Program& program() const { return *launch_.program; }
   int warp_size() const { return static_cast<int>(launch_.machine->core().warp_size()); }
   Position PositionOf(const Thread& thread) const;
+  // Lanes whose threads' guard does not keep them from executing what they come to.
+  LaneMask Executing(const Lanes& lanes) const;
 
   // Where lanes go after an instruction, and whether that is for the policy to decide.
   struct Outcome {

@@ -17,6 +17,7 @@ void Add(const ReferenceCycleClasses& own, ReferenceCycleClasses& sum) {
 void Add(const ReferenceStatistics& own, ReferenceStatistics& sum) {
   sum.warp_instructions += own.warp_instructions;
   sum.thread_instructions += own.thread_instructions;
+  sum.predicated_off += own.predicated_off;
   sum.inserted_instructions += own.inserted_instructions;
   sum.barriers += own.barriers;
   sum.scheduler_total += own.scheduler_total;

@@ -38,6 +38,7 @@ struct ReferenceStatistics {
   uint64_t cycles = 0;
   uint64_t warp_instructions = 0;
   uint64_t thread_instructions = 0;
+  uint64_t predicated_off = 0;
   uint64_t inserted_instructions = 0;
   uint64_t barriers = 0;
   uint64_t scheduler_total = 0;

@@ -1,5 +1,6 @@
 #include "tests/reference/thread_expansion.h"
 
+#include <set>
 #include <string>
 #include <utility>
 
@@ -29,10 +30,35 @@ Recorded RecordedBy(const v1::Instruction& instruction) {
   return recorded;
 }
 
+// The guarded block that only threads of `block` come to, on their way to where the others go at once; null if `block`
+// does not end so, or threads cannot come by what is guarded.
+const v1::BasicBlock* Guarded(const v1::KernelProgram& program, const v1::BasicBlock& block) {
+  const auto at = [&](uint32_t pc) -> const v1::Instruction& { return program.instruction(static_cast<int>(pc)); };
+  if (block.terminator() != v1::BRANCH_CONDITIONAL) return nullptr;
+  if (at(block.first_instruction() + block.instruction_count() - 1).op() == v1::OP_BRANCH) return nullptr;
+  const v1::BasicBlock& guarded = program.block(static_cast<int>(block.successor(0)));
+  const bool goes_on = guarded.terminator() == v1::FALL_THROUGH && guarded.successor(0) == block.successor(1);
+  if (!goes_on && guarded.terminator() != v1::EXIT) return nullptr;
+  int ways = 0;
+  for (const v1::BasicBlock& other : program.block()) {
+    for (const uint32_t next : other.successor()) ways += next == block.successor(0);
+  }
+  if (ways != 1) return nullptr;
+  const std::set<v1::OpClass> kept = {v1::OP_BARRIER, v1::OP_FENCE, v1::OP_ASYNC,
+                                      v1::OP_BRANCH,  v1::OP_CALL,  v1::OP_RETURN};
+  for (uint32_t pc = guarded.first_instruction(); pc < guarded.first_instruction() + guarded.instruction_count();
+       ++pc) {
+    const bool waits = at(pc).op() == v1::OP_CONVERGENCE && at(pc).convergence().role() != v1::Convergence::BREAK;
+    const bool together = waits || at(pc).has_matrix() || at(pc).operand_size() != 0 || kept.contains(at(pc).op());
+    if (together || (at(pc).flags() & v1::FLAG_GUARDED) == 0) return nullptr;
+  }
+  return &guarded;
+}
+
 // Appends the steps that one thread takes along `path`; its first address is number `address` of the chunk. Returns
 // what is wrong with the path, or nothing.
 std::string AppendPath(const v1::KernelProgram& program, const trace::DecodedChunk& chunk, const trace::PathView& path,
-                       uint64_t address, uint64_t last_address, std::vector<Step>& steps) {
+                       uint64_t address, uint64_t last_address, bool walk, std::vector<Step>& steps) {
   if (path.extent == trace::Extent::kEnded) return {};
   std::vector<uint32_t> calls(path.call_stack.begin(), path.call_stack.end());
   uint32_t bit = 0;
@@ -42,14 +68,17 @@ std::string AppendPath(const v1::KernelProgram& program, const trace::DecodedChu
     const bool decisions_left = bit < path.decision_count || wide < path.wide_count;
     if (path.extent == trace::Extent::kCut && !decisions_left) break;
     const v1::BasicBlock& block = program.block(static_cast<int>(block_index));
+    const v1::BasicBlock* const guarded = walk ? Guarded(program, block) : nullptr;
+    const bool join = guarded != nullptr && block.instruction_count() == 1 &&
+                      program.instruction(static_cast<int>(block.first_instruction())).mnemonic() == "nop.join";
     for (uint32_t i = 0; i < block.instruction_count(); ++i) {
-      Step step{block.first_instruction() + i, static_cast<uint32_t>(calls.size()), false, 0};
+      Step step{block.first_instruction() + i, static_cast<uint32_t>(calls.size()), false, 0, false};
       const Recorded recorded = RecordedBy(program.instruction(static_cast<int>(step.pc)));
       if (last_address - address < recorded.count) return "fewer addresses than accesses";
       step.has_address = recorded.address;
       if (recorded.address) step.address = chunk.address(address, step.pc);
       address += recorded.count;
-      steps.push_back(step);
+      if (!join) steps.push_back(step);
     }
     switch (block.terminator()) {
       case v1::FALL_THROUGH:
@@ -60,6 +89,10 @@ std::string AppendPath(const v1::KernelProgram& program, const trace::DecodedChu
         const int decision = path.decisions[bit / 8] >> (bit % 8) & 1;
         ++bit;
         block_index = block.successor(decision);
+        if (guarded == nullptr || decision == 0) break;
+        for (uint32_t i = 0; i < guarded->instruction_count(); ++i) {
+          steps.push_back({guarded->first_instruction() + i, static_cast<uint32_t>(calls.size()), false, 0, true});
+        }
         break;
       }
       case v1::BRANCH_WIDE:
@@ -92,10 +125,8 @@ std::string AppendPath(const v1::KernelProgram& program, const trace::DecodedChu
   return address == last_address ? std::string() : "addresses are left at the cut";
 }
 
-}  // namespace
-
-absl::StatusOr<std::vector<ExpandedBlock>> ExpandLaunch(const trace::TraceReader& reader,
-                                                        const trace::LaunchView& launch) {
+absl::StatusOr<std::vector<ExpandedBlock>> Expand(const trace::TraceReader& reader, const trace::LaunchView& launch,
+                                                  bool walk) {
   std::vector<ExpandedBlock> blocks;
   for (const v1::ChunkReference& reference : launch.chunks) {
     trace::DecodedChunk chunk;
@@ -108,7 +139,7 @@ absl::StatusOr<std::vector<ExpandedBlock>> ExpandLaunch(const trace::TraceReader
         const uint64_t thread = b * chunk.threads_per_block + t;
         const std::string wrong =
             AppendPath(launch.program->proto(), chunk, chunk.paths[chunk.path_of_thread[thread]],
-                       chunk.first_address[thread], chunk.first_address[thread + 1], blocks.back().threads[t]);
+                       chunk.first_address[thread], chunk.first_address[thread + 1], walk, blocks.back().threads[t]);
         if (wrong.empty()) continue;
         return absl::InternalError("block " + std::to_string(chunk.blocks[b]) + ", thread " + std::to_string(t) +
                                    ", part " + std::to_string(chunk.part) + ": " + wrong);
@@ -116,6 +147,18 @@ absl::StatusOr<std::vector<ExpandedBlock>> ExpandLaunch(const trace::TraceReader
     }
   }
   return blocks;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<ExpandedBlock>> ExpandLaunch(const trace::TraceReader& reader,
+                                                        const trace::LaunchView& launch) {
+  return Expand(reader, launch, /*walk=*/false);
+}
+
+absl::StatusOr<std::vector<ExpandedBlock>> ExpandWalk(const trace::TraceReader& reader,
+                                                      const trace::LaunchView& launch) {
+  return Expand(reader, launch, /*walk=*/true);
 }
 
 }  // namespace heddle::replay

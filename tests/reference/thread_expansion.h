@@ -23,6 +23,11 @@ struct ExpandedBlock {
 absl::StatusOr<std::vector<ExpandedBlock>> ExpandLaunch(const trace::TraceReader& reader,
                                                         const trace::LaunchView& launch);
 
+// The same as warps walk it: a thread whose guard is false comes by what it guards, and there are no joins. Which
+// guards these are is worked out independently of traces/format/program/predication.h.
+absl::StatusOr<std::vector<ExpandedBlock>> ExpandWalk(const trace::TraceReader& reader,
+                                                      const trace::LaunchView& launch);
+
 }  // namespace heddle::replay
 
 #endif  // HEDDLE_TESTS_REFERENCE_THREAD_EXPANSION_H_

@@ -69,15 +69,18 @@ class Guards(CommandTest):
         self.assertEqual(kernel["code"], {"a": CODE, "b": CODE})
         number = {key: value["a"] for key, value in kernel["number"].items() if "a" in value}
         self.assertEqual(number["guards"], 256)
-        self.assertEqual((number["warp_guards"], number["guard_splits"]), (8, 2))
+        self.assertEqual(number["warp_guards"], 8)
+        self.assertNotIn("guard_splits", number, "warps stay together at guards")
         self.assertEqual((number["warp_branches"], number["warp_splits"]), (0, 0))
 
     def test_results_say_so(self):
         (run,) = results(TRACE, "--machine", "fermi_fixed")
         self.assertEqual(run["launch"][0]["code"], CODE)
-        self.assertTrue(any("2 predicates of accesses" in note for note in run["note"]), run["note"])
+        self.assertEqual(run["launch"][0]["predicated_off"], 56, "28 threads pass a load and a store")
+        self.assertFalse(any("predicate" in note for note in run["note"]), "no guard parts a warp")
         (other,) = results(SAMPLE, "--machine", "fermi_fixed")
         self.assertNotIn("code", other["launch"][0])
+        self.assertNotIn("predicated_off", other["launch"][0])
         self.assertFalse(any("predicate" in note for note in other["note"]))
 
     @unittest.skipIf(

@@ -148,6 +148,8 @@ void IssueStage::Issue(int port, SlotId slot, Cycle now) {
   }
   // The table's lanes are several lines of the host's cache, which mostly has forgotten them.
   const LaneMask lanes = warp.in_order ? warp.own : warps.lanes[slot].mask;
+  if (sm.steps[pc].guarded) [[unlikely]]
+    sm.IssueGuarded(slot, pc);
   const uint32_t groups = LaneGroups(slot);
   if (!state.one_in_flight) buffers_.TakeHead(slot, warp, pc);
   if (state.stalls && how.stall_count > 1) [[unlikely]]
@@ -208,10 +210,13 @@ inline uint32_t IssueStage::Launch(SlotId slot, const WarpEntry& warp, LaneMask 
   entry.outstanding = lanes;
   entry.holds = holds;
   entry.writes = writes;
-  if (state.setup.table[at.pc()].unit == UnitClass::kMemory) {
-    entry.outstanding = lanes = sm.steps[at.pc()].LanesThatAccess(lanes);
-    SubmitAccess(slot, warp, lanes, id, now);
+  const bool memory = state.setup.table[at.pc()].unit == UnitClass::kMemory;
+  const LaneMask accessing = memory ? sm.LanesThatAccess(sm.steps[at.pc()], slot, lanes) : 0;
+  if (accessing != 0) {
+    entry.outstanding = accessing;
+    SubmitAccess(slot, warp, accessing, id, now);
   } else {
+    if (memory) result = now + 1;  // no lane's guard holds
     if (writes) results.ReserveRegisters(id, entry, at, Scoreboard::kArithmetic);
     sm.write_back.Add(result, {id, Completion::kLanes, lanes});
   }
@@ -344,11 +349,11 @@ void IssueStage::SubmitAccess(SlotId slot, const WarpEntry& warp, LaneMask mask,
     const bool whole_hw_warp =
         warp.in_order && mask == WarpCursor::kLanes && sm_.context.warp_size == WarpCursor::kThreads;
     if (!whole_hw_warp || !sm_.cursors.TakeWarpAddresses(warp.hw_warp, at.pc(), sm_.memory.addresses())) {
-      sm_.cursors.TakeAddresses(lanes, at.pc(), sm_.memory.addresses());
+      sm_.cursors.TakeAddresses(sm_.LanesWithAddress(step, slot, mask), at.pc(), sm_.memory.addresses());
     }
     sm_.LocateShared(at.pc(), mask, lanes.thread);
   } else if (step.has_address) {
-    sm_.cursors.SkipAddresses(lanes);
+    sm_.cursors.SkipAddresses(sm_.LanesWithAddress(step, slot, mask));
   }
   InFlightEntry& entry = state_.in_flight[id];
   entry.beyond_shared = sm_.memory.ReachesBeyondShared(step, mask, addresses);

@@ -51,6 +51,7 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
     bool at_barrier = false;   // the instruction is a barrier
     bool inserted = false;
     bool meets = false;     // an arrival at a matrix instruction that has to wait for others
+    bool passes = false;    // no lane's guard holds, so that it accesses nothing
     bool memory = false;    // counts for W0.Mem
     bool off_core = false;  // LongLatencyStarted was called
   };

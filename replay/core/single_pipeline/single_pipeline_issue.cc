@@ -112,7 +112,8 @@ int SinglePipelineCore::IssueSeveral(int port, Cycle now) {
   const bool plainly = pipeline_ == nullptr && !may_refuse && !restricts;
   const auto is_plain = [&](SlotId slot) {
     const Step& step = sm_.steps[entries[slot].position.pc()];
-    return step.kind == Step::kPlain && !step.scripted && !step.meets() && sm_.formation.inserted(slot) == 0;
+    return step.kind == Step::kPlain && !step.scripted && !step.meets() && !step.guarded &&
+           sm_.formation.inserted(slot) == 0;
   };
   const auto issue = [&] {
     if (issued == count) return;
@@ -221,24 +222,28 @@ bool SinglePipelineCore::StartFixed(SlotId slot, const Step& step, Cycle now) {
   const Completion done{slot, Completion::kLanes, lanes.mask};
   const uint32_t scripted =
       !state.inserted && !state.meets && step.scripted ? ScriptedLatency(sm_.context, sm_.formation, lanes, pc) : 0;
-  if (state.inserted || state.meets || step.kind != Step::kMemory) {
+  const bool accesses = !state.inserted && !state.meets && step.kind == Step::kMemory;
+  if (accesses && scripted == 0 && !sm_.memory.memory().StageFree()) return false;
+  if (step.guarded && !state.inserted) state.passes = sm_.IssueGuarded(slot, pc) == 0;
+  if (!accesses || state.passes) {
     sm_.write_back.Add(now + (scripted != 0 ? scripted : sm_.context.pipeline_depth), done);
     return true;
   }
-  const LaneMask accessing = step.LanesThatAccess(lanes.mask);
+  const LaneMask accessing = sm_.LanesThatAccess(step, slot, lanes.mask);
   const bool addresses = step.has_address && (step.by_lane() || sm_.memory.memory().needs_addresses());
+  state.outstanding = accessing;
   if (addresses) {
-    sm_.cursors.PeekAddresses(lanes, pc, sm_.memory.addresses());
+    sm_.cursors.TakeAddresses(sm_.LanesWithAddress(step, slot, accessing), pc, sm_.memory.addresses());
     sm_.LocateShared(pc, accessing, lanes.thread);
+  } else if (step.has_address) {
+    sm_.cursors.SkipAddresses(sm_.LanesWithAddress(step, slot, accessing));
   }
   if (scripted == 0) {
-    if (!sm_.memory.memory().StageFree()) return false;
-    state.outstanding = accessing;
-    sm_.memory.Submit(slot, slot, pc, state.outstanding, lanes.thread, addresses, now);
+    sm_.memory.Submit(slot, slot, pc, accessing, lanes.thread, addresses, now);
   } else {
+    state.outstanding = lanes.mask;
     sm_.write_back.Add(now + scripted, done);
   }
-  if (step.has_address) sm_.cursors.SkipAddresses(lanes);
   state.memory = sm_.memory.ReachesBeyondShared(step, accessing, addresses);
   if (state.memory) memory_threads_ += static_cast<uint64_t>(std::popcount(lanes.mask));
   return true;
@@ -246,13 +251,14 @@ bool SinglePipelineCore::StartFixed(SlotId slot, const Step& step, Cycle now) {
 
 void SinglePipelineCore::StartPipelined(SlotId slot, const Step& step) {
   InFlightInstruction& state = in_flight_[slot];
-  if (state.inserted || state.meets || step.kind != Step::kMemory) return;
+  const Pc pc = table().position[slot].pc();
+  if (step.guarded && !state.inserted) state.passes = sm_.IssueGuarded(slot, pc) == 0;
+  if (state.inserted || state.meets || state.passes || step.kind != Step::kMemory) return;
   const Lanes& lanes = table().lanes[slot];
-  state.outstanding = step.LanesThatAccess(lanes.mask);
+  state.outstanding = sm_.LanesThatAccess(step, slot, lanes.mask);
   const bool addresses = step.has_address && step.by_lane();
   if (addresses) {
-    const Pc pc = table().position[slot].pc();
-    sm_.cursors.PeekAddresses(lanes, pc, sm_.memory.addresses());
+    sm_.cursors.PeekAddresses(sm_.LanesWithAddress(step, slot, state.outstanding), pc, sm_.memory.addresses());
     sm_.LocateShared(pc, state.outstanding, lanes.thread);
   }
   state.memory = sm_.memory.ReachesBeyondShared(step, state.outstanding, addresses);

@@ -10,7 +10,7 @@ namespace heddle::replay {
 const Step* SinglePipelineCore::AccessOf(SlotId slot) const {
   const Step& step = sm_.steps[table().position[slot].pc()];
   const InFlightInstruction& state = in_flight_[slot];
-  return state.inserted || state.meets || step.kind != Step::kMemory ? nullptr : &step;
+  return state.inserted || state.meets || state.passes || step.kind != Step::kMemory ? nullptr : &step;
 }
 
 void SinglePipelineCore::SubmitAccess(AccessId id, const SinglePipeline::Access& access, Cycle now) {
@@ -22,8 +22,8 @@ void SinglePipelineCore::SubmitAccess(AccessId id, const SinglePipeline::Access&
     if (access.slot[lane] != slot) {
       slot = access.slot[lane];
       if (step.has_address) {
-        sm_.cursors.PeekAddresses(table().lanes[slot], table().position[slot].pc(), of_slot);
-        sm_.cursors.SkipAddresses(table().lanes[slot]);
+        const Lanes& lanes = sm_.LanesWithAddress(step, slot, in_flight_[slot].outstanding);
+        sm_.cursors.TakeAddresses(lanes, table().position[slot].pc(), of_slot);
       }
     }
     if (step.has_address) sm_.memory.addresses()[lane] = of_slot[access.lane[lane]];

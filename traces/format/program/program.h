@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -79,6 +80,12 @@ class Program {
            instruction(block.first + block.count - 1).op() != v1::OP_BRANCH;
   }
   bool IsGuarded(Pc pc) const { return (instruction(pc).flags() & v1::FLAG_GUARDED) != 0; }
+  // The same instructions with other ways between them: `blocks` in place of blocks(). The caller answers for them.
+  Program WithBlocks(std::vector<Block> blocks) const {
+    Program other = *this;
+    other.blocks_ = std::move(blocks);
+    return other;
+  }
 
   // True if threads record an address each time they run the instruction.
   static bool HasAddress(const v1::Instruction& instruction);
