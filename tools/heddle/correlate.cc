@@ -36,8 +36,9 @@ class Correlate final : public Command {
     command.add_option("--scheduler", arguments_.scheduler, "Which warp issues")->capture_default_str();
     command
         .add_option("--code", arguments_.code,
-                    absl::StrCat("Whose machine code ran on the card: ", absl::StrJoin(correlate::CodeNames(), ", ")))
-        ->capture_default_str();
+                    absl::StrCat("Whose machine code ran on the card: ", absl::StrJoin(correlate::CodeNames(), ", "),
+                                 "; ptx for traces of PTX, cuda for traces of machine code"))
+        ->check(NotEmpty());
     command
         .add_option("-o,--output", arguments_.output,
                     "The page: one .html file with scatter plots, which needs no network")

@@ -38,6 +38,8 @@ std::vector<std::string> CodeNames() {
   return names;
 }
 
+std::string CodeBeside(bool machine_code) { return CodeName(machine_code ? hw::CUDA_SOURCE : hw::TRACE_PTX); }
+
 std::string CodeName(hw::CodeSource source) {
   for (const auto& [name, known] : kCodes) {
     if (source == known) return name;

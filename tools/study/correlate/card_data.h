@@ -33,6 +33,10 @@ struct CardData {
   std::string made_up;  // of the first visit that is no measurement; empty = all are
 };
 
+// Whose code on the card a trace stands beside, unless an option says otherwise: "cuda" if it is of machine code, else
+// "ptx".
+std::string CodeBeside(bool machine_code);
+
 // The sources of code, as options name them: "ptx", "cuda", "cubin".
 std::vector<std::string> CodeNames();
 std::string CodeName(hardware::v1::CodeSource source);

@@ -216,11 +216,13 @@ KernelCorrelation Correlate(const Ladder& ladder, const hw::Kernel& card, const 
   const std::vector<Pair> pairs = PairLaunches(card, trace, result, machine, kernel);
   if (!kernel.problem.empty()) return NotReplayed(ladder, card, trace, kernel.problem);
   kernel.launches = pairs.size();
+  const bool machine_code = pairs.front().ours.program.proto().level() == trace::v1::LEVEL_MACHINE;
   SetTime(ladder, pairs, kernel);
   for (const Comparison& comparison : ladder.comparisons) {
     Compared compared = comparison.card.outputs ? CompareOutputs(card) : CompareCounters(comparison, pairs);
     if (compared.why.empty()) SetError(comparison, compared);
     const bool judged = comparison.bar.has_value() && compared.error.has_value() &&
+                        (machine_code || !comparison.bar_of_machine_code) &&
                         !(kernel.is_short && ladder.rungs[comparison.rung].only_long);
     if (judged) compared.within = std::abs(*compared.error) <= *comparison.bar;
     if (compared.within == false && comparison.rung < kernel.first_beyond.value_or(ladder.rungs.size())) {

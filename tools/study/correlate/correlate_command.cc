@@ -65,14 +65,47 @@ absl::Status CheckOutputs(const CorrelateArguments& arguments, const CardData& c
   return CheckDifferentOutputs({{"-o", arguments.output}, {"--json", arguments.json}});
 }
 
-// Opens the traces and finds their kernels. Errors: a trace that cannot be read; none that the card has run.
-absl::StatusOr<std::vector<Match>> MatchTraces(const CorrelateArguments& arguments, const CardData& card,
+using Traces = std::vector<std::unique_ptr<trace::TraceReader>>;
+
+absl::StatusOr<Traces> OpenTraces(const std::vector<std::string>& paths) {
+  Traces traces;
+  for (const std::string& path : paths) {
+    HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<trace::TraceReader> trace, OpenTrace(path));
+    traces.push_back(std::move(trace));
+  }
+  return traces;
+}
+
+// The option --code, or what all traces are. Errors: traces of PTX beside ones of machine code; machine code beside the
+// card's run of the PTX.
+absl::StatusOr<std::string> CodeOf(const CorrelateArguments& arguments, const Traces& traces) {
+  std::string code = arguments.code;
+  for (size_t i = 0; i < traces.size(); ++i) {
+    for (const trace::LaunchView& launch : traces[i]->launches()) {
+      if (launch.program == nullptr) continue;
+      const bool machine_code = launch.program->proto().level() == trace::v1::LEVEL_MACHINE;
+      if (code.empty()) code = CodeBeside(machine_code);
+      const bool chosen = !arguments.code.empty();
+      if (machine_code ? code != CodeBeside(/*machine_code=*/false)
+                       : chosen || code == CodeBeside(/*machine_code=*/false))
+        continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat(arguments.traces[i], ": is a trace of ", machine_code ? "machine code" : "PTX", ", ",
+                       !chosen ? std::string("those before it are not; compare them apart")
+                               : absl::StrCat("beside which --code ", code, " cannot stand; use cuda or cubin")));
+    }
+  }
+  return code.empty() ? CodeBeside(/*machine_code=*/false) : code;
+}
+
+// Finds the kernels of the traces. Error: the card has run none of them.
+absl::StatusOr<std::vector<Match>> MatchTraces(const CorrelateArguments& arguments, Traces traces, const CardData& card,
                                                Correlation& correlation) {
   std::vector<Match> matches;
   std::vector<const CardKernel*> found;
-  for (const std::string& path : arguments.traces) {
-    HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<trace::TraceReader> trace, OpenTrace(path));
-    const CardKernel* kernel = KernelOf(card, *trace);
+  for (size_t i = 0; i < traces.size(); ++i) {
+    const std::string& path = arguments.traces[i];
+    const CardKernel* kernel = KernelOf(card, *traces[i]);
     if (kernel == nullptr) {
       correlation.without_kernel.push_back(std::filesystem::path(path).filename().string());
       continue;
@@ -81,7 +114,7 @@ absl::StatusOr<std::vector<Match>> MatchTraces(const CorrelateArguments& argumen
       return absl::InvalidArgumentError(absl::StrCat(path, ": two traces are of kernel ", kernel->name));
     }
     found.push_back(kernel);
-    matches.push_back({std::move(trace), kernel});
+    matches.push_back({std::move(traces[i]), kernel});
   }
   for (const CardKernel& kernel : card.kernels) {
     if (std::ranges::find(found, &kernel) == found.end()) correlation.without_trace.push_back(kernel.name);
@@ -206,7 +239,11 @@ int CorrelateCommand(const CorrelateArguments& arguments) {
   if (!machine.ok()) return ReportError(kWrongUsage, machine.status());
   const absl::StatusOr<replay::CheckedConfiguration> configuration = ConfigurationOf(arguments, *ladder, *machine);
   if (!configuration.ok()) return ReportError(kWrongUsage, configuration.status());
-  const absl::StatusOr<CardData> card = LoadCard(arguments.hardware, arguments.code);
+  absl::StatusOr<Traces> traces = OpenTraces(arguments.traces);
+  if (!traces.ok()) return ReportError(UsageOrFailure(traces.status()), traces.status());
+  const absl::StatusOr<std::string> code = CodeOf(arguments, *traces);
+  if (!code.ok()) return ReportError(kWrongUsage, code.status());
+  const absl::StatusOr<CardData> card = LoadCard(arguments.hardware, *code);
   if (!card.ok()) {
     return ReportError(UsageOrFailure(card.status()),
                        absl::Status(card.status().code(), absl::StrCat("--hardware: ", card.status().message())));
@@ -215,7 +252,7 @@ int CorrelateCommand(const CorrelateArguments& arguments) {
     return ReportError(kWrongUsage, status);
   }
   Correlation correlation;
-  const absl::StatusOr<std::vector<Match>> matches = MatchTraces(arguments, *card, correlation);
+  const absl::StatusOr<std::vector<Match>> matches = MatchTraces(arguments, *std::move(traces), *card, correlation);
   if (!matches.ok()) return ReportError(UsageOrFailure(matches.status()), matches.status());
   for (const std::string& note : card->notes) Note(note);
   std::optional<hardware::v1::MachineRecord> record = RecordOf(arguments, *machine);

@@ -17,7 +17,7 @@ struct CorrelateArguments {
   std::vector<std::string> overrides;  // --set
   std::string divergence;              // empty = what the ladder says
   std::string scheduler = "gto";       // public studies of recent cards see a greedy one
-  std::string code = "ptx";            // --code: ptx, cuda or cubin
+  std::string code;                    // --code: ptx, cuda or cubin; empty = as the traces are
   std::string output;                  // -o: the page; empty = none
   std::string json;                    // --json: "-" = standard output; empty = none
   bool keep_errors = false;            // --keep-errors: into the file beside the machine

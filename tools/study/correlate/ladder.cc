@@ -99,6 +99,7 @@ absl::StatusOr<Comparison> ParseComparison(const Json& json, const Ladder& ladde
   comparison.relative = error == "relative";
   if (json.contains("bar")) comparison.bar = Number(json, "bar", 0);
   comparison.bar_is_goal = Text(json, "bar_source") == "goal";
+  comparison.bar_of_machine_code = Text(json, "bar_level") == "machine";
   if (!json.contains("card")) return Refuse(absl::StrCat(comparison.name, ": has no card"));
   HEDDLE_ASSIGN_OR_RETURN(comparison.card, ParseFormula(json["card"], metrics));
   return comparison;

@@ -39,7 +39,8 @@ struct Comparison {
   CardFormula card;
   bool relative = true;  // the error is in per cent of the card's value, else a difference in the unit
   std::optional<double> bar;
-  bool bar_is_goal = false;  // was set as a goal; else our choice
+  bool bar_is_goal = false;          // was set as a goal; else our choice
+  bool bar_of_machine_code = false;  // holds for traces of machine code alone
   bool headline = false;
   std::string meaning;
 };

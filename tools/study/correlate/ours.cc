@@ -29,9 +29,11 @@ const trace::v1::Instruction& InstructionOf(const OurLaunch& launch, const v1::I
   return launch.program.instruction(static_cast<trace::Pc>(counters.pc() / replay::kInstructionBytes));
 }
 
-// The class of counters.json that an instruction of PTX belongs to. Divisions and special functions are counted with
-// the arithmetic that machine code makes them of.
-std::string_view ClassOf(const trace::v1::Instruction& instruction) {
+// The class of counters.json that an instruction belongs to. Divisions and special functions of PTX are counted with
+// the arithmetic that machine code makes them of. The card counts what writes uniform registers in no class.
+std::string_view ClassOf(const OurLaunch& launch, const trace::v1::Instruction& instruction) {
+  const bool machine_code = launch.program.proto().level() == trace::v1::LEVEL_MACHINE;
+  if (machine_code && instruction.mnemonic().starts_with("U")) return "";
   switch (instruction.op()) {
     case trace::v1::OP_FP32:
     case trace::v1::OP_SFU:
@@ -68,7 +70,9 @@ Former Class(std::string name) {
   return [name = std::move(name)](const OurLaunch& launch) -> absl::StatusOr<Term> {
     uint64_t count = 0;
     for (const v1::InstructionCounters& one : launch.result.instruction_profile().instruction()) {
-      if (ClassOf(InstructionOf(launch, one)) == name) count += one.thread_instructions();
+      if (ClassOf(launch, InstructionOf(launch, one)) == name) {
+        count += one.thread_instructions() - one.predicated_off();
+      }
     }
     return Sum(count);
   };
@@ -78,11 +82,7 @@ absl::StatusOr<Term> DivergentBranches(const OurLaunch& launch) {
   uint64_t branches = 0;
   uint64_t splits = 0;
   for (const v1::InstructionCounters& one : launch.result.instruction_profile().instruction()) {
-    const auto pc = static_cast<trace::Pc>(one.pc() / replay::kInstructionBytes);
-    const trace::Block& block = launch.program.block(launch.program.block_of(pc));
-    const bool decides =
-        block.terminator == trace::v1::BRANCH_CONDITIONAL || block.terminator == trace::v1::BRANCH_WIDE;
-    if (!decides || pc != block.first + block.count - 1) continue;
+    if (InstructionOf(launch, one).op() != trace::v1::OP_BRANCH) continue;
     branches += one.issues();
     splits += one.splits();
   }
@@ -197,6 +197,7 @@ const std::map<std::string, Former>& Formers() {
     std::map<std::string, Former> all = {
         {"expected_wrong_outputs", [](const OurLaunch&) { return Sum(0); }},
         {"thread_instructions", [](const OurLaunch& launch) { return Sum(launch.result.thread_instructions()); }},
+        {"warp_instructions", [](const OurLaunch& launch) { return Sum(launch.result.warp_instructions()); }},
         {"active_threads",
          [](const OurLaunch& launch) {
            const uint64_t lanes = launch.result.warp_instructions() * launch.machine.core().warp_size();
