@@ -89,6 +89,7 @@ LaunchContext::LaunchContext(const trace::LaunchView& view, const trace::v1::Fil
     step.has_address = trace::Program::HasAddress(instruction);
     if (instruction.has_matrix()) step.members = MembersOf(instruction.matrix());
     has_matrices |= step.meets();
+    step.is_volatile = (instruction.flags() & trace::v1::FLAG_VOLATILE) != 0;
     step.uniform = (instruction.flags() & trace::v1::FLAG_UNIFORM) != 0;
     for (const machine::v1::ScriptedLatency& entry : scripted) {
       step.scripted |= entry.any_instruction() || entry.instruction() == pc;

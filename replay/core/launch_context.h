@@ -40,6 +40,7 @@ struct Step {
   // Not all threads that issue it need execute it; the first of its block takes their decisions.
   bool guarded : 1 = false;
   bool takes_guards : 1 = false;
+  bool is_volatile : 1 = false;
   bool behind_join : 1 = false;  // and a join, which no warp issues, was recorded before it
   trace::v1::OpClass op = trace::v1::OP_UNKNOWN;
   trace::v1::MemorySpace space = trace::v1::SPACE_NONE;

@@ -31,6 +31,7 @@ void MemoryPort::Submit(AccessId id, SlotId slot, Pc pc, LaneMask lanes, const s
   access.addresses = has_addresses ? &addresses_ : nullptr;
   access.threads = &threads;
   access.pc = pc;
+  access.is_volatile = step.is_volatile;
   if (step.cluster && has_addresses) [[unlikely]] {
     access.remote = remote_.mask & lanes;
     access.remote_sm = &remote_.sm;

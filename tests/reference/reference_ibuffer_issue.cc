@@ -215,6 +215,7 @@ void ReferenceBufferCore::SubmitAccess(Work& work, const Lanes& lanes) {
   access.addresses = has_address ? &addresses_ : nullptr;
   access.threads = &lane_threads_;
   access.pc = work.at.pc();
+  access.is_volatile = (program().instruction(work.at.pc()).flags() & v1::FLAG_VOLATILE) != 0;
   memory_->Submit(access, now_);
 }
 

@@ -216,6 +216,7 @@ void ReferencePipelineCore::SubmitNext(Pipeline& pipeline, size_t port, Cycle no
   out.bytes = std::get<2>(kind(first));
   out.threads = &lane_threads_;
   out.pc = in_flight_.at(first).pc;
+  out.is_volatile = (program().instruction(in_flight_.at(first).pc).flags() & v1::FLAG_VOLATILE) != 0;
   int place = 0;  // among the threads of the issue
   for (const SlotId slot : stage.issue.slots) {
     const Lanes& lanes = formation_.table().lanes[slot];

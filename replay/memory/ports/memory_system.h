@@ -55,6 +55,7 @@ struct WarpAccess {
   LaneMask remote = 0;
   const std::array<uint16_t, kMaxLanes>* remote_sm = nullptr;  // good during the call only
   Pc pc = 0;                                                   // of the instruction, to count its transactions
+  bool is_volatile = false;
 };
 
 // The core that a memory serves. Calls may come during Submit and RunCycle.

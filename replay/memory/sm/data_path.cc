@@ -63,7 +63,7 @@ uint32_t DataPath::WorstBank(const StageAccess& access, uint32_t end) {
 // Whether MSHRs and miss queue have room for all steps before `end`; `any`: one of them misses a line. They are on
 // different lines.
 StepResult DataPath::AllMissesFit(const StageAccess& access, uint32_t end, bool& any) {
-  any = !cache_.exists() || access.op == OP_ATOMIC;
+  any = !cache_.exists() || access.past_l1;
   uint32_t misses = 0;
   uint32_t merged = 0;  // that take an MSHR nevertheless
   uint32_t sends = 0;
@@ -77,7 +77,7 @@ StepResult DataPath::AllMissesFit(const StageAccess& access, uint32_t end, bool&
     const uint64_t line = cache.LineOf(step.address);
     const uint32_t set = cache.SetOf(line);
     const Cache::LineState state = cache.Peek(line, set);
-    if (access.op == OP_ATOMIC) {
+    if (access.past_l1) {
       sends += state == Cache::LineState::kDirty ? 2 : 1;
     } else if (access.op == OP_STORE && PolicyOf(step) != machine::v1::Cache::WRITE_BACK) {
       ++sends;
@@ -125,7 +125,7 @@ StepResult DataPath::MakeGroup(StageAccess& access, Cycle now) {
   return StepResult::Made();
 }
 
-StepResult DataPath::LoadPastCache(const StageAccess& access, const AccessStep& step) {
+StepResult DataPath::LoadWithoutCache(const StageAccess& access, const AccessStep& step) {
   if (network_.full(FirstLevel::kData)) return Lacks(ReservationFail::kMissQueue);
   const uint32_t tag = directs_.NewTag(access.WaiterOf(step));
   network_.Queue(FirstLevel::kData, RequestKind::kRead, step.address, step.bytes, tag);
@@ -156,7 +156,7 @@ StepResult DataPath::Store(const StageAccess& access, const AccessStep& step, Cy
 }
 
 // Done at the memory partition: the line leaves the cache, and comes back to nobody but the lanes.
-StepResult DataPath::Atomic(const StageAccess& access, const AccessStep& step) {
+StepResult DataPath::PassCache(const StageAccess& access, const AccessStep& step) {
   uint32_t places = 1;
   uint64_t line = 0;
   uint32_t set = 0;
@@ -176,7 +176,11 @@ StepResult DataPath::Atomic(const StageAccess& access, const AccessStep& step) {
   }
   if (cache_.exists()) cache_.cache().Invalidate(line, set);
   const uint32_t tag = directs_.NewTag(access.WaiterOf(step));
-  network_.Queue(FirstLevel::kData, RequestKind::kAtomic, step.address, step.bytes, tag, step.passes);
+  if (access.op == OP_ATOMIC) {
+    network_.Queue(FirstLevel::kData, RequestKind::kAtomic, step.address, step.bytes, tag, step.passes);
+  } else {
+    network_.Queue(FirstLevel::kData, RequestKind::kRead, step.address, step.bytes, tag);
+  }
   accesses_.NotifyOffCore(access.record);
   return StepResult::Made();
 }

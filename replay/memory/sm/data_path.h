@@ -44,15 +44,16 @@ class DataPath {
   [[gnu::always_inline]] inline StepResult MakeStep(const StageAccess& access, const AccessStep& step, Cycle now,
                                                     bool hits_return) {
     if (access.op == trace::v1::OP_STORE) return Store(access, step, now);
-    if (access.op == trace::v1::OP_ATOMIC) return Atomic(access, step);
-    if (!cache_.exists()) return LoadPastCache(access, step);
+    if (access.past_l1) return PassCache(access, step);
+    if (!cache_.exists()) return LoadWithoutCache(access, step);
     return Load(access, step, now, hits_return);
   }
   [[gnu::always_inline]] inline StepResult Load(const StageAccess& access, const AccessStep& step, Cycle now,
                                                 bool hits_return);
-  StepResult LoadPastCache(const StageAccess& access, const AccessStep& step);
+  StepResult LoadWithoutCache(const StageAccess& access, const AccessStep& step);
   StepResult Store(const StageAccess& access, const AccessStep& step, Cycle now);
-  StepResult Atomic(const StageAccess& access, const AccessStep& step);
+  // An atomic or a volatile load: the cache loses the line.
+  StepResult PassCache(const StageAccess& access, const AccessStep& step);
 
   StepResult MakeSeveral(StageAccess& access, Cycle now);
   StepResult MakeGroup(StageAccess& access, Cycle now);

@@ -17,6 +17,7 @@ struct PlannedAccess {
   SlotId slot = kNoSlot;
   RecordId record = kNoRecord;
   LaneMask lanes = 0;
+  bool past_l1 = false;  // atomics, and loads that must not find their data in the L1
   AccessPlan* plan = nullptr;
   Cycle ready = 0;  // first cycle in the stage, if nothing is in front of it
 

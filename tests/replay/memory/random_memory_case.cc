@@ -63,6 +63,7 @@ void RandomMemoryCase::MakeMachine() {
     memory.mutable_l2()->set_slices_per_controller(1);
     memory.mutable_l2()->mutable_cache()->set_line_bytes(std::max(64u, data.line_bytes()));
   }
+  memory.set_volatile_past_l1(Below(2) != 0);
   if (Below(3) == 0) {
     memory.set_all_misses_or_none(true);
     memory.set_coalescing(Hierarchy::COALESCING_OFF);
@@ -81,12 +82,14 @@ DrivenAccess RandomMemoryCase::MakeAccess(Cycle from) {
   access.bytes = OneOf({1u, 2u, 4u, 4u, 4u, 8u, 16u});
   access.op = OneOf({trace::v1::OP_LOAD, trace::v1::OP_LOAD, trace::v1::OP_LOAD, trace::v1::OP_STORE,
                      trace::v1::OP_STORE, trace::v1::OP_ATOMIC});
+  const bool is_volatile = random_() % 4 == 0;
   const LaneMask all = warp_size == kMaxLanes ? ~LaneMask{0} : (LaneMask{1} << warp_size) - 1;
   access.lanes = Below(2) != 0 ? all : random_() & all;
   if (access.lanes == 0) access.lanes = 1;
   access.space = OneOf({trace::v1::SPACE_GLOBAL, trace::v1::SPACE_GLOBAL, trace::v1::SPACE_GLOBAL,
                         trace::v1::SPACE_SHARED, trace::v1::SPACE_LOCAL, trace::v1::SPACE_GENERIC,
                         trace::v1::SPACE_CONSTANT, trace::v1::SPACE_PARAM, trace::v1::SPACE_TEXTURE});
+  access.is_volatile = is_volatile;
   if (access.space == trace::v1::SPACE_TEXTURE) access.op = trace::v1::OP_TEXTURE;
   const bool read_only = access.space == trace::v1::SPACE_CONSTANT || access.space == trace::v1::SPACE_PARAM;
   if (read_only && access.op == trace::v1::OP_ATOMIC) access.op = trace::v1::OP_LOAD;

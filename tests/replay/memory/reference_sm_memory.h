@@ -105,6 +105,8 @@ class ReferenceSmMemory : public SmMemory {
   bool MakeStep(const Step& step, Cycle now, bool hits_return);
   bool MakeDataStep(const Step& step, Cycle now, bool hits_return);
   bool AllFit(const std::vector<Step>& group, bool& any_miss);
+  // An atomic, or a load that must not find its data in the L1.
+  bool PassesL1(const WarpAccess& access) const;
   bool QueueFull();
   bool PipeFull(int source);
   void AddHit(int source, const Step& step, Cycle ready);

@@ -94,6 +94,11 @@ bool ReferenceSmMemory::MakeSteps(Cycle now) {
   return made;
 }
 
+bool ReferenceSmMemory::PassesL1(const WarpAccess& access) const {
+  const bool load = access.op == trace::v1::OP_LOAD;
+  return access.op == trace::v1::OP_ATOMIC || (load && access.is_volatile && memory_.volatile_past_l1());
+}
+
 bool ReferenceSmMemory::QueueFull() {
   ++counters_.level[kDataLevel].cache.reservation_fails[static_cast<int>(ReservationFail::kMissQueue)];
   return false;
@@ -116,7 +121,7 @@ bool ReferenceSmMemory::AllFit(const std::vector<Step>& group, bool& any_miss) {
     const auto mshr = level.cache->OnItsWay(line);
     const auto policy =
         step.group != 0 && level.config.local_write() != 0 ? level.config.local_write() : level.config.global_write();
-    if (op == trace::v1::OP_ATOMIC) {
+    if (PassesL1(instructions_.at(current_).access)) {
       any_miss = true;
       sends += there != nullptr && there->dirty && !there->reserved ? 2 : 1;
     } else if (op == trace::v1::OP_STORE && policy != machine::v1::Cache::WRITE_BACK) {
@@ -196,7 +201,7 @@ bool ReferenceSmMemory::MakeDataStep(const Step& step, Cycle now, bool hits_retu
   const trace::v1::OpClass op = instruction.access.op;
   const uint32_t line_bytes = level.config.line_bytes();
   const ReferenceWaiter waiter = {current_, step.lanes};
-  if (op == trace::v1::OP_ATOMIC) {
+  if (PassesL1(instruction.access)) {
     ReferenceCache::Line* const there = level.cache == nullptr ? nullptr : level.cache->Find(step.address / line_bytes);
     const bool dirty = there != nullptr && there->dirty && !there->reserved;
     if (level.room() < (dirty ? 2 : 1)) return QueueFull();
@@ -205,7 +210,11 @@ bool ReferenceSmMemory::MakeDataStep(const Step& step, Cycle now, bool hits_retu
       Queue(kDataLevel, RequestKind::kWrite, there->line * line_bytes, line_bytes, {});
     }
     if (there != nullptr && !there->reserved) level.cache->Drop(there->line);
-    Queue(kDataLevel, RequestKind::kAtomic, step.address, step.bytes, {.mshr = {}, .waiter = waiter}, step.passes);
+    if (op == trace::v1::OP_ATOMIC) {
+      Queue(kDataLevel, RequestKind::kAtomic, step.address, step.bytes, {.mshr = {}, .waiter = waiter}, step.passes);
+    } else {
+      Queue(kDataLevel, RequestKind::kRead, step.address, step.bytes, {.mshr = {}, .waiter = waiter});
+    }
     OffCore(current_);
     return true;
   }
