@@ -137,12 +137,29 @@ uint32_t IssueTable::DenseNumber(uint32_t number) const {
   return static_cast<uint32_t>(std::lower_bound(numbers_.begin(), numbers_.end(), number) - numbers_.begin());
 }
 
-IssueTable::IssueTable(const trace::Program& program, std::span<const Step> steps, const machine::v1::Core& core) {
+void IssueTable::TakeControlBits(const trace::ControlBits& bits, const machine::v1::Core& core, IssueStep& step) {
+  // A warp that yields leaves the next cycle to others.
+  step.stall_count = std::max<uint8_t>(bits.stall, bits.yield ? 2 : 1);
+  step.wait_mask = bits.wait_mask;
+  // Who waits for others until the instruction is done lets nobody wait for it.
+  if (step.hold == Hold::kNone || step.hold == Hold::kControl) {
+    step.write_barrier = bits.write_barrier;
+    step.read_barrier = bits.read_barrier;
+  }
+  const machine::v1::ExecutionUnits& units = core.units();
+  const uint32_t in_memory =
+      units.memory_operand_read_cycles() != 0 ? units.memory_operand_read_cycles() : units.memory_issue_latency();
+  step.operands_read = step.unit == UnitClass::kMemory ? in_memory : std::max(1u, units.operand_read_cycles());
+}
+
+IssueTable::IssueTable(const trace::Program& program, std::span<const Step> steps, const machine::v1::Core& core)
+    : by_control_bits_(core.dependences() == machine::v1::Core::CONTROL_BITS) {
   const OperationTiming& usual = TimingOf(core.units(), OperationTiming::INT_ALU);
   inserted_.interval = usual.initiation_interval();
   inserted_.latency = usual.latency() + core.units().write_back_cycles();
   steps_.resize(steps.size());
   NumberRegisters(program);
+  if (by_control_bits_) words_per_step_ = 1;  // and empty
   words_.resize(steps.size() * words_per_step_);
   for (Pc pc = 0; pc < steps.size(); ++pc) {
     const trace::v1::Instruction& instruction = program.instruction(pc);
@@ -164,10 +181,6 @@ IssueTable::IssueTable(const trace::Program& program, std::span<const Step> step
       has_fence_ = true;
     }
 
-    if (const auto control = trace::UnpackControl(instruction.control()); control.has_value()) {
-      out.stall_count = control->stall;
-      has_stall_counts_ = has_stall_counts_ || control->stall > 1;
-    }
     const OperationTiming timing = TimingOf(core, instruction);
     out.gets_data = step.kind == Step::kMemory && op != OpClass::OP_STORE;
     if (step.kind == Step::kMemory) {
@@ -181,8 +194,16 @@ IssueTable::IssueTable(const trace::Program& program, std::span<const Step> step
     if (out.awaits && out.hold == Hold::kNone) out.hold = Hold::kAsync;
     out.goes_on_elsewhere = step.kind == Step::kAsync || (step.kind == Step::kBarrier && !step.waits);
     out.meets = step.meets();
+    if (const auto control = trace::UnpackControl(instruction.control()); control.has_value()) {
+      out.stall_count = control->stall;
+      if (by_control_bits_) TakeControlBits(*control, core, out);
+      has_stall_counts_ = has_stall_counts_ || out.stall_count > 1;
+    }
+    const bool raises =
+        out.write_barrier != trace::ControlBits::kNoBarrier || out.read_barrier != trace::ControlBits::kNoBarrier;
+    out.awaited = instruction.dst_size() != 0 || raises;
     out.simple = step.kind == Step::kPlain && !step.meets() && !step.guarded && out.unit <= UnitClass::kSfu &&
-                 out.hold == Hold::kNone && out.next == pc + 1;
+                 out.hold == Hold::kNone && out.next == pc + 1 && !raises;
     const uint32_t micro_ops = op == OpClass::OP_SFU ? std::max(instruction.micro_ops(), 1u) : 1;
     out.interval = timing.initiation_interval() * micro_ops;
     out.before_last = timing.initiation_interval() * (micro_ops - 1);
@@ -204,6 +225,10 @@ IssueTable::IssueTable(const trace::Program& program, std::span<const Step> step
     };
     add(instruction.src(), out.sources);
     add(instruction.dst(), out.destinations);
+    if (by_control_bits_) {
+      out.registers = RegisterFilter(out.wait_mask != 0 || raises ? ~uint64_t{0} : 0);
+      continue;
+    }
     const auto word_of = [&](uint32_t number) -> RegisterWord& {
       return words_[size_t{pc} * words_per_step_ + DenseNumber(number) / 64];
     };

@@ -10,6 +10,7 @@
 #include "proto/machine.pb.h"
 #include "replay/core/launch_context.h"
 #include "replay/seams/types.h"
+#include "traces/format/program/control_bits.h"
 #include "traces/format/program/program.h"
 
 namespace heddle::replay {
@@ -74,6 +75,14 @@ struct IssueStep {
   uint32_t latency = 0;
   // Machine code: cycles from this issue of a warp to its next one, at least. 0: not told.
   uint8_t stall_count = 0;
+  // By control bits (IssueTable::by_control_bits): the barriers that have to be down, as bits, and those that the
+  // instruction raises, or ControlBits::kNoBarrier. Its operands are read so many cycles after its issue.
+  uint8_t wait_mask = 0;
+  uint8_t write_barrier = trace::ControlBits::kNoBarrier;
+  uint8_t read_barrier = trace::ControlBits::kNoBarrier;
+  uint32_t operands_read = 0;
+  // Somebody may wait for its result: it writes registers, or raises a barrier.
+  bool awaited = false;
 };
 
 class IssueTable {
@@ -94,6 +103,8 @@ class IssueTable {
   bool has_fence() const { return has_fence_; }
   // Whether some instruction is machine code that makes its warp pause.
   bool has_stall_counts() const { return has_stall_counts_; }
+  // Whether warps issue by the control bits of machine code: pauses and barriers hold them, registers do not.
+  bool by_control_bits() const { return by_control_bits_; }
   // Whether threads stay at call depth 0, so that a register is one bit of the words of its hardware warp.
   bool flat() const { return flat_; }
   // If there is one word per instruction.
@@ -109,6 +120,8 @@ class IssueTable {
   uint32_t longest() const { return longest_; }
 
  private:
+  // What machine code says of when it may issue; registers do not count then.
+  void TakeControlBits(const trace::ControlBits& bits, const machine::v1::Core& core, IssueStep& step);
   std::vector<IssueStep> steps_;
   // Finds the program's registers and numbers them densely, ascending.
   void NumberRegisters(const trace::Program& program);
@@ -122,6 +135,7 @@ class IssueTable {
   IssueStep inserted_;
   bool has_fence_ = false;
   bool has_stall_counts_ = false;
+  bool by_control_bits_ = false;
   uint32_t longest_ = 0;
 };
 

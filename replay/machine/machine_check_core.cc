@@ -120,6 +120,13 @@ absl::Status CheckBuffer(const InstructionBuffer& buffer) {
   });
 }
 
+absl::Status CheckDependences(const Core& core) {
+  if (!Core::Dependences_IsValid(core.dependences())) {
+    return Refuse("core.dependences", static_cast<uint64_t>(core.dependences()), "SCOREBOARD or CONTROL_BITS");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckTimings(const ExecutionUnits& units) {
   std::set<int> seen;
   for (int i = 0; i < units.timing_size(); ++i) {
@@ -239,6 +246,8 @@ absl::Status CheckUnits(const ExecutionUnits& units) {
       CheckRange("core.units.sp_collectors", units.sp_collectors(), 0, kMaxCollectors, "0 means no limit"),
       CheckRange("core.units.sfu_collectors", units.sfu_collectors(), 0, kMaxCollectors, "0 means no limit"),
       CheckRange("core.units.tensor", units.tensor(), 0, kMaxUnits),
+      CheckRange("core.units.memory_operand_read_cycles", units.memory_operand_read_cycles(), 0, kMaxLatency,
+                 "0 means core.units.memory_issue_latency"),
       CheckTimings(units),
       CheckTensorTimings(units),
   });
@@ -255,7 +264,7 @@ absl::Status CheckCore(const Core& core) {
       if (core.scripted_latency_size() != 0) {
         return absl::InvalidArgumentError("core.scripted_latency: only front_end THESIS has scripted latencies");
       }
-      return First({CheckBuffer(core.ibuffer()), CheckUnits(core.units())});
+      return First({CheckBuffer(core.ibuffer()), CheckUnits(core.units()), CheckDependences(core)});
     default:
       return absl::InvalidArgumentError("core.front_end: must be THESIS or IBUFFER");
   }

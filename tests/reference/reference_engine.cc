@@ -13,6 +13,7 @@
 #include "tests/reference/reference_core.h"
 #include "tests/reference/reference_ibuffer_core.h"
 #include "tests/reference/reference_pipeline_core.h"
+#include "traces/format/program/code_level.h"
 #include "traces/format/program/predication.h"
 
 namespace heddle::replay {
@@ -219,6 +220,7 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     result::v1::LaunchResult& out = result.launches.emplace_back();
     out.set_launch(view.launch.id());
     out.set_kernel(view.program->name());
+    if (std::string code = trace::CodeInWords(view.program->proto()); !code.empty()) out.set_code(std::move(code));
     FillResult(statistics, static_cast<int>(machine.core().warp_size()), out);
     if (buffers) FillBufferResult(statistics, out);
     const std::span<const uint64_t> counted = dispatcher->counters();

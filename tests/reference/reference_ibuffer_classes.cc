@@ -29,7 +29,18 @@ ReferenceBufferCore::Condition ReferenceBufferCore::ConditionOf(SlotId slot) con
     const bool formed = now_ >= offered_.at(slot) + launch_.machine->core().ibuffer().reformed_warp_cycles();
     return {.what = formed ? kStructural : kFetch};
   }
+  if (Paused(slot)) return {.what = kData};
   if (buffers_[slot].entries == 0) return {.what = buffers_[slot].flushed ? kControl : kFetch};
+  if (ByControlBits()) {
+    const BarrierWait wait = WaitAtBarriers(slot);
+    if (!wait.blocked) return {.what = kStructural};
+    Condition condition{.what = kData, .only_write = wait.results.empty()};
+    for (const Work* work : wait.results) {
+      condition.memory |= work->memory;
+      condition.beyond_shared |= work->memory && work->beyond_shared;
+    }
+    return condition;
+  }
   const std::vector<const Work*> writers = WritersOf(slot, true, true);
   if (writers.empty()) return {.what = kStructural};
   return {.what = kData,

@@ -127,6 +127,9 @@ bool ReferenceBufferCore::Process(const Due& due) {
     case Due::Kind::kResolve:
       return Finish(due.slot, Lanes(formation_.table().lanes[due.slot]), formation_.table().position[due.slot].pc(),
                     /*barrier_resolve=*/false, /*take=*/false);
+    case Due::Kind::kOperands:
+      LowerBarrier(due.number, /*operands=*/true);
+      return true;
   }
   return true;
 }
@@ -160,6 +163,7 @@ bool ReferenceBufferCore::ProcessLanes(AccessId id, LaneMask lanes) {
 
 // All results are there: registers are free, and the warp goes on if it waited.
 bool ReferenceBufferCore::Complete(const Work& completed) {
+  LowerBarrier(completed.number, /*operands=*/false);
   const auto ended = works_.extract(completed.number);
   const Work& work = ended.mapped();
   if (!work.holds) return true;
@@ -224,10 +228,14 @@ void ReferenceBufferCore::RetireBlocks(const std::function<void(uint64_t)>& reti
   for (size_t place = 0; place < places_.size(); ++place) {
     if (!places_[place].has_value() || !AllThreadsDone(place)) continue;
     const auto of_block = [&](ThreadId thread) { return threads_[thread].place == static_cast<int>(place); };
-    const bool pending = std::any_of(works_.begin(), works_.end(), [&](const auto& entry) {
+    bool pending = std::any_of(works_.begin(), works_.end(), [&](const auto& entry) {
       return std::any_of(entry.second.threads.begin(), entry.second.threads.end(), of_block);
     });
+    for (const Raise& raise : raises_) {
+      pending |= std::any_of(raise.threads.begin(), raise.threads.end(), of_block);
+    }
     if (pending) continue;
+    std::erase_if(thread_pauses_, [&](const auto& pause) { return of_block(pause.first); });
     for (Unacknowledged& store : unacknowledged_) std::erase_if(store.threads, of_block);
     std::erase_if(exited_hw_warps_, [&](const auto& hw_warp) {
       const auto first = threads_.begin() + hw_warp.first * warp_size();
@@ -241,6 +249,7 @@ void ReferenceBufferCore::RetireBlocks(const std::function<void(uint64_t)>& reti
 bool ReferenceBufferCore::Stuck() const {
   if (resident() == 0 || formation_.next_timer() != kNever || !formation_.table().offered.empty()) return false;
   if ((interests_ & kEveryCycle) != 0 || asked_.has_value() || !queue_.empty() || !works_.empty()) return false;
+  if (!raises_.empty()) return false;
   return AllBarriersClosed();
 }
 

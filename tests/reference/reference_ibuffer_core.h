@@ -68,9 +68,26 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
     AccessId id = 0;
     std::set<ThreadId> threads;
   };
+  // A barrier of control bits that an instruction has raised, until its result is written or its operands are read.
+  struct Raise {
+    uint8_t barrier = 0;
+    bool operands = false;
+    uint64_t number = 0;  // of the work
+    std::set<ThreadId> threads{};
+  };
+  // Whether barriers keep a slot from issuing, and the works whose results it waits for there.
+  struct BarrierWait {
+    bool blocked = false;
+    std::vector<const Work*> results;
+  };
+  // Of a warp, by stall counts.
+  struct Pause {
+    uint64_t formed = 0;
+    Cycle until = 0;
+  };
   // Something due for step 1.
   struct Due {
-    enum class Kind { kResult, kLanes, kAcknowledged, kResume, kResolve } kind = Kind::kResult;
+    enum class Kind { kResult, kLanes, kAcknowledged, kResume, kResolve, kOperands } kind = Kind::kResult;
     Cycle at = 0;
     uint64_t sequence = 0;  // in which the time became known
     uint64_t number = 0;    // of the work
@@ -149,6 +166,15 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   bool WaitsLong(SlotId slot) const;
   void LookAgain();
 
+  // --- reference_ibuffer_control.cc
+  bool ByControlBits() const;
+  void NotePause(SlotId slot, const Lanes& lanes, Pc pc);
+  bool Paused(SlotId slot) const;
+  std::vector<Raise> RaisesOf(Pc pc) const;
+  void RaiseBarriers(const Work& work);
+  void LowerBarrier(uint64_t number, bool operands);
+  BarrierWait WaitAtBarriers(SlotId slot) const;
+
   // --- reference_ibuffer_fetch.cc
   void SyncBuffers();
   void Decode();
@@ -168,6 +194,9 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   std::unique_ptr<SmMemory> memory_;
   Cycle now_ = 0;
   std::map<uint64_t, Work> works_;  // by number
+  std::vector<Raise> raises_;
+  std::map<SlotId, Pause> pauses_;
+  std::map<ThreadId, Cycle> thread_pauses_;
   std::vector<Unacknowledged> unacknowledged_;
   std::vector<Due> due_;   // not due yet
   std::deque<Due> queue_;  // due, in order

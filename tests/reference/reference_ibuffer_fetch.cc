@@ -19,6 +19,7 @@ void ReferenceBufferCore::SyncBuffers() {
     if (table.state[slot] == SlotState::kFree) {
       statistics_.dropped_instructions += buffer.entries;
       buffer = Buffer{};
+      pauses_.erase(slot);
       continue;
     }
     if (table.state[slot] == SlotState::kResolving) continue;

@@ -46,7 +46,8 @@ bool ReferenceBufferCore::MayIssue(SlotId slot) const {
   if (one_in_flight()) {
     return now_ >= offered_.at(slot) + launch_.machine->core().ibuffer().reformed_warp_cycles() && HasUnit(slot);
   }
-  return buffers_[slot].entries > 0 && WritersOf(slot, true, true).empty() && HasUnit(slot);
+  if (Paused(slot) || buffers_[slot].entries == 0 || !HasUnit(slot)) return false;
+  return ByControlBits() ? !WaitAtBarriers(slot).blocked : WritersOf(slot, true, true).empty();
 }
 
 bool ReferenceBufferCore::HasUnit(SlotId slot) const {
@@ -133,10 +134,14 @@ void ReferenceBufferCore::Issue(int port, SlotId slot) {
   if (!work.inserted && !one_in_flight()) {
     --buffers_[slot].entries;
     buffers_[slot].head = at.pc() + 1;
+    NotePause(slot, lanes, at.pc());
+    if (!lanes_go_alone) RaiseBarriers(work);
   }
   Announce(now_, port, {slot}, work.inserted);
 
-  const bool under_way = work.holds || comes_to_access || !work.writes.empty();
+  const bool raises =
+      std::any_of(raises_.begin(), raises_.end(), [&](const Raise& raise) { return raise.number == work.number; });
+  const bool under_way = work.holds || comes_to_access || !work.writes.empty() || raises;
   if (comes_to_access) {
     const uint32_t interval = launch_.machine->core().units().memory_initiation_interval();
     memory_input_free_ = now_ + interval * units_.GroupsOf(lanes.mask);
@@ -256,7 +261,8 @@ bool ReferenceBufferCore::WaitsLong(SlotId slot) const {
   if (const Work* held = Holding(slot); held != nullptr) return held->access && held->off_core;
   if (one_in_flight() || formation_.table().state[slot] != SlotState::kOffered) return false;
   if (ConditionOf(slot).what != kData || formation_.inserted(slot) > 0) return false;
-  const std::vector<const Work*> writers = WritersOf(slot, true, true);
+  if (Paused(slot)) return false;
+  const std::vector<const Work*> writers = ByControlBits() ? WaitAtBarriers(slot).results : WritersOf(slot, true, true);
   return std::any_of(writers.begin(), writers.end(), [](const Work* work) { return work->off_core; });
 }
 

@@ -196,7 +196,10 @@ void IBufferCore::FetchArrived(uint32_t fetcher) {
 // --- blocks
 
 void IBufferCore::WarpsAdmitted(uint32_t first_hw_warp, uint32_t hw_warps) {
-  for (uint32_t hw_warp = first_hw_warp; hw_warp < first_hw_warp + hw_warps; ++hw_warp) LeaveHwWarp(hw_warp);
+  for (uint32_t hw_warp = first_hw_warp; hw_warp < first_hw_warp + hw_warps; ++hw_warp) {
+    LeaveHwWarp(hw_warp);
+    if (state_.pauses_travel) state_.pauses.Forget(hw_warp);
+  }
   const auto warp_size = static_cast<uint32_t>(sm_.context.warp_size);
   sm_.async.Admit(first_hw_warp * warp_size, hw_warps * warp_size);
   core_wake_ = 0;

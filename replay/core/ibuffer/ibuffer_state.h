@@ -11,6 +11,7 @@
 #include "replay/core/ibuffer/hw_warp_table.h"
 #include "replay/core/ibuffer/in_flight_table.h"
 #include "replay/core/ibuffer/issue_status.h"
+#include "replay/core/ibuffer/pauses.h"
 #include "replay/core/ibuffer/scoreboard.h"
 #include "replay/core/ibuffer/warp_entry.h"
 #include "replay/core/sm_parts.h"
@@ -40,10 +41,12 @@ struct IBufferState {
         data_holds((sm.interests & kLaneReturns) != 0),
         regular_warps(!one_in_flight && !sm.context.by_warp && setup.table.flat()),
         stalls(!one_in_flight && setup.table.has_stall_counts()),
+        pauses_travel(stalls && setup.table.by_control_bits()),
         issue_status(static_cast<int>(sm.table().state.size()), sm.context.ports),
         hw_warps(sm.blocks.hw_warps(), sm.table().state.size(), static_cast<uint32_t>(sm.context.warp_size),
                  !one_in_flight),
-        scoreboard(sm.blocks.hw_warps(), setup.table) {
+        scoreboard(sm.blocks.hw_warps(), setup.table),
+        pauses(pauses_travel ? sm.blocks.hw_warps() : 0) {
     warps.reserve(sm.table().state.size());
   }
   IBufferState(const IBufferState&) = delete;
@@ -55,12 +58,14 @@ struct IBufferState {
   const bool data_holds;  // a warp waits for its own loads: the policy takes lanes as their data come
   const bool regular_warps;  // a warp may be regular: buffers, whole blocks, and a program without calls
   const bool stalls;         // warps pause as machine code says: it has stall counts, and there are buffers
+  const bool pauses_travel;  // a thread takes its pause along into other warps
   Cycle offer_cycle = 0;     // the cycle that an offer made now counts in
   IssuePorts ports;
   std::vector<WarpEntry> warps;  // by slot, up to the highest that has been taken so far
   IssueStatusTable issue_status;
   HwWarpTable hw_warps;
   Scoreboard scoreboard;
+  Pauses pauses;  // if they travel
   InFlightTable in_flight;
 };
 

@@ -177,7 +177,7 @@ void IssueStage::Issue(int port, SlotId slot, Cycle now) {
     IssueCollective(slot);
   const bool data_holds = state.data_holds && how.gets_data;
   const bool holds = state.one_in_flight || how.hold == Hold::kControl || data_holds;
-  const bool writes = how.destinations != 0 && !state.one_in_flight && !data_holds;
+  const bool writes = how.awaited && !state.one_in_flight && !data_holds;
   uint32_t in_flight_id = 0;
   if (holds || writes || how.unit == UnitClass::kMemory)
     in_flight_id = Launch(slot, warp, lanes, holds, writes, result, now);

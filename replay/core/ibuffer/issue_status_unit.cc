@@ -29,7 +29,10 @@ void IssueStatusUnit::Changed(SlotId slot, bool threads) {
     if (!state_.one_in_flight) warp.ready_at = 0;  // the pause was the other warp's
     warp.head = warps.position[slot].is_exit() ? 0 : warps.position[slot].pc();
   }
-  if (threads) state_.hw_warps.Locate(slot, warps.lanes[slot], warp);
+  if (threads) {
+    state_.hw_warps.Locate(slot, warps.lanes[slot], warp);
+    if (state_.pauses_travel) InheritPauses(slot, warp);
+  }
   warp.regular = state_.regular_warps && state == SlotState::kOffered && warp.threads != 0 &&
                  warp.hw_warp != kMixedHwWarps && sm_.formation.inserted(slot) == 0;
   if (warp.regular) warp.offered = IssueStatus(WarpClass::kStructural, warps.port[slot], warp.threads).Offered();
@@ -42,6 +45,16 @@ void IssueStatusUnit::Changed(SlotId slot, bool threads) {
     }
   }
   Update(slot);
+}
+
+void IssueStatusUnit::InheritPauses(SlotId slot, WarpEntry& warp) {
+  if (warp.threads == 0) return;
+  Cycle until = 0;
+  state_.hw_warps.ForEach(
+      slot, warp, [&](uint32_t hw_warp, LaneMask own) { until = std::max(until, state_.pauses.Of(hw_warp, own)); });
+  if (until == warp.ready_at) return;
+  warp.ready_at = until;
+  if (until > sm_.run.now) later_.Add(until, {slot, Completion::kLanes, 0});
 }
 
 void IssueStatusUnit::UpdateSeveralWaiting(uint32_t hw_warp) {

@@ -64,6 +64,9 @@ class IssueStatusUnit {
   void Stall(SlotId slot, WarpEntry& warp, Cycle until) {
     warp.ready_at = until;
     later_.Add(until, {slot, Completion::kLanes, 0});
+    if (!state_.pauses_travel) return;
+    state_.hw_warps.ForEach(
+        slot, warp, [&](uint32_t hw_warp, LaneMask own) { state_.pauses.Note(hw_warp, own, sm_.run.now, until); });
   }
   // Cycle `now` begins for those whose time has come.
   void TakeLater(Cycle now) {
@@ -74,6 +77,8 @@ class IssueStatusUnit {
  private:
   void TakeAllChanges();
   void Changed(SlotId slot, bool threads);
+  // The slot has other threads: it pauses until the pauses of all of them are over.
+  void InheritPauses(SlotId slot, WarpEntry& warp);
   [[gnu::noinline]] IssueStatus StatusOf(SlotId slot, const WarpEntry& warp) const;
   // The status of an offered warp with a buffer, which is `offered` if it lacks nothing but a unit.
   template <typename HazardOf>

@@ -4,6 +4,12 @@
 #include <utility>
 
 namespace heddle::replay {
+namespace {
+
+// Numbers of readings of operands begin here: no instruction in flight has such a number.
+constexpr uint32_t kReadings = 1u << 31;
+
+}  // namespace
 
 // --- from issue
 
@@ -23,8 +29,16 @@ void ResultStage::ReserveRegisters(uint32_t id, const InFlightEntry& entry, Posi
     state_.scoreboard.ReserveBits(entry.hw_warp, at.pc(), producer);
     return;
   }
+  const IssueStep& step = state_.setup.table[at.pc()];
   ForEachHwWarpOf(id, entry, [&](uint32_t hw_warp, LaneMask own) {
-    state_.scoreboard.Reserve(hw_warp, own, state_.setup.table[at.pc()], at.depth(), id, producer);
+    state_.scoreboard.Reserve(hw_warp, own, step, at.depth(), id, producer);
+  });
+  if (step.read_barrier == trace::ControlBits::kNoBarrier) return;
+  const uint32_t reading = kReadings + readings_++ % kReadings;
+  ForEachHwWarpOf(id, entry, [&](uint32_t hw_warp, LaneMask own) {
+    state_.scoreboard.RaiseForOperands(hw_warp, own, step.read_barrier, reading);
+    ++state_.hw_warps[hw_warp].results_due;
+    sm_.write_back.Add(sm_.run.now + step.operands_read, {hw_warp, Completion::kOperands, reading});
   });
 }
 
@@ -97,6 +111,9 @@ bool ResultStage::Process(const Completion& item) {
     case Completion::kFinish:
       accepted = resolve_.FinishInstruction(static_cast<SlotId>(item.id), /*ask_after_barrier=*/false);
       break;
+    case Completion::kOperands:
+      ProcessOperands(item.id, static_cast<uint32_t>(item.lanes));
+      return true;
     case Completion::kIssue:  // of the other front end
       break;
   }
@@ -107,6 +124,12 @@ bool ResultStage::Process(const Completion& item) {
 void ResultStage::ProcessRegisters(uint32_t hw_warp, Pc pc) {
   CountResult(hw_warp);
   state_.scoreboard.ReleaseArithmeticBits(hw_warp, pc);
+  status_.UpdateWaiting(hw_warp);
+}
+
+void ResultStage::ProcessOperands(uint32_t hw_warp, uint32_t reading) {
+  CountResult(hw_warp);
+  state_.scoreboard.Release(hw_warp, reading);
   status_.UpdateWaiting(hw_warp);
 }
 

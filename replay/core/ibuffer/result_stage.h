@@ -24,7 +24,7 @@ class ResultStage {
   // --- from issue
   // A number for an instruction of the slot that has a result to come.
   uint32_t Launch(SlotId slot, const WarpEntry& warp, Pc pc);
-  // The instruction in flight takes its registers.
+  // The instruction in flight takes its registers; by control bits it raises its barriers.
   void ReserveRegisters(uint32_t id, const InFlightEntry& entry, Position at, uint8_t producer);
   // The instruction in flight is a store that fences wait for.
   void ListStore(uint32_t id, InFlightEntry& entry);
@@ -80,6 +80,8 @@ class ResultStage {
   // The arithmetic instruction at `pc` of a slot of this hardware warp alone has its results.
   void ProcessRegisters(uint32_t hw_warp, Pc pc);
   bool ProcessLanes(uint32_t id, LaneMask lanes);
+  // Operands of the hardware warp are read: lowers their barrier.
+  void ProcessOperands(uint32_t hw_warp, uint32_t reading);
   // The registers and hardware warps of an instruction in flight that has all its results.
   [[gnu::always_inline]] inline void Release(uint32_t id, const InFlightEntry& entry);
   void Acknowledge(uint32_t id);
@@ -109,6 +111,7 @@ class ResultStage {
   IBufferState& state_;
   IssueStatusUnit& status_;
   bool due_again_ = false;  // the memory has reported results for the present cycle
+  uint32_t readings_ = 0;   // numbers of readings, from kReadings on, that were given so far; they go round
   std::vector<BlockId> retiring_;
   std::vector<SlotId> fence_waits_;  // slots whose fence waits for stores
   std::vector<SlotId> released_;     // slots that a result may have freed, for use in Release

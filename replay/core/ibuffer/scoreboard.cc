@@ -1,11 +1,23 @@
 #include "replay/core/ibuffer/scoreboard.h"
 
 #include <algorithm>
+#include <array>
 
 namespace heddle::replay {
+namespace {
+
+// What a barrier of control bits can count (Huerta et al., MICRO 2025, section 4). What would go beyond it waits: our
+// choice, since nobody says what hardware does.
+constexpr uint32_t kMostRaises = 63;
+
+}  // namespace
 
 void Scoreboard::CheckAll(uint32_t hw_warp, LaneMask lanes, const IssueStep& step, Pc pc, uint32_t depth,
                           Hazard& hazard) const {
+  if (table_.by_control_bits()) {
+    CheckBarriers(hw_warps_[hw_warp], lanes, step, hazard);
+    return;
+  }
   if (table_.flat()) {
     const Word* word = &words_[size_t{hw_warp} * words_per_hw_warp_];
     for (const RegisterWord& own : table_.words(pc)) AddWord(*word++, own, hazard);
@@ -31,9 +43,40 @@ void Scoreboard::Search(const HwWarp& hw_warp, LaneMask lanes, const IssueStep& 
   }
 }
 
+void Scoreboard::CheckBarriers(const HwWarp& hw_warp, LaneMask lanes, const IssueStep& step, Hazard& hazard) const {
+  std::array<uint32_t, trace::ControlBits::kNoBarrier + 1> raised{};  // how often
+  for (const Write& raise : hw_warp.writes) {
+    if ((raise.lanes & lanes) == 0) continue;
+    ++raised[raise.number];
+    if ((step.wait_mask >> raise.number & 1) == 0) continue;
+    hazard.bits_ |= Hazard::kBlocked;
+    if (!raise.operands) hazard.bits_ |= Hazard::kSource | raise.producer;
+  }
+  ++raised[step.write_barrier];
+  ++raised[step.read_barrier];
+  raised[trace::ControlBits::kNoBarrier] = 0;
+  if (std::max(raised[step.write_barrier], raised[step.read_barrier]) > kMostRaises) hazard.bits_ |= Hazard::kBlocked;
+}
+
+Scoreboard::Write& Scoreboard::Raise(uint32_t hw_warp, LaneMask lanes, uint8_t barrier, uint32_t number) {
+  HwWarp& at = hw_warps_[hw_warp];
+  Write& raise = at.writes.emplace_back();
+  raise.filter = at.filter = RegisterFilter(~uint64_t{0});  // whoever waits for some barrier has to look
+  raise.lanes = lanes;
+  raise.number = barrier;
+  raise.instruction = number;
+  ++listed_;
+  return raise;
+}
+
 void Scoreboard::Reserve(uint32_t hw_warp, LaneMask lanes, const IssueStep& step, uint32_t depth, uint32_t instruction,
                          uint8_t producer) {
   HwWarp& at = hw_warps_[hw_warp];
+  if (table_.by_control_bits()) {
+    if (step.write_barrier == trace::ControlBits::kNoBarrier) return;
+    Raise(hw_warp, lanes, step.write_barrier, instruction).producer = producer;
+    return;
+  }
   for (const uint32_t number : table_.destinations(step)) {
     const RegisterFilter filter = table_.FilterOf(number).AtDepth(depth);
     // In place: a copy of what was just written in pieces waits for the pieces.

@@ -1,4 +1,4 @@
-// Registers with a write pending.
+// Registers with a write pending; or, by control bits, barriers that are up.
 #ifndef HEDDLE_REPLAY_CORE_IBUFFER_SCOREBOARD_H_
 #define HEDDLE_REPLAY_CORE_IBUFFER_SCOREBOARD_H_
 
@@ -17,6 +17,10 @@ namespace heddle::replay {
 // way. Writes by slots with threads of several hardware warps, and those of programs with calls, whose registers belong
 // to a call depth, are kept in a list, with a filter of 64 bits before it. Lanes are those of the hardware warp: bit i
 // is hardware thread hw_warp * warp size + i. It also keeps the stores that have not been acknowledged, for fences.
+//
+// Where warps issue by control bits (IssueTable::by_control_bits) registers are not kept. Who has raised one of the six
+// barriers of a hardware warp is in the list instead: for the whole hardware warp, if all threads of the slot are of
+// it, else for those threads. A barrier of a slot is up while any of its threads' is. So it goes where its thread goes.
 class Scoreboard {
  public:
   // What keeps an instruction from issuing.
@@ -44,11 +48,12 @@ class Scoreboard {
       : table_(table),
         hw_warps_(hw_warps),
         words_per_hw_warp_(table.words_per_step()),
-        one_word_(table.flat() && table.words_per_step() == 1),
+        by_bits_(table.flat() && !table.by_control_bits()),
+        one_word_(by_bits_ && table.words_per_step() == 1),
         words_(size_t{hw_warps} * words_per_hw_warp_) {}
 
   // Whether a write by a slot of threads of one hardware warp is kept as bits.
-  bool by_bits() const { return table_.flat(); }
+  bool by_bits() const { return by_bits_; }
 
   // What keeps threads `lanes` of the hardware warp from issuing the instruction at `pc`, which is `step`, at a call
   // depth.
@@ -66,10 +71,15 @@ class Scoreboard {
     return hazard;
   }
 
-  // Takes the registers that `instruction` (the core's number for it) writes. `producer` is a set of Producer.
+  // Takes the registers that `instruction` (the core's number for it) writes, or raises the barrier for its result.
+  // `producer` is a set of Producer.
   void Reserve(uint32_t hw_warp, LaneMask lanes, const IssueStep& step, uint32_t depth, uint32_t instruction,
                uint8_t producer);
-  // Gives back what the instruction took.
+  // Raises a barrier until operands are read. `reading` is none of the core's numbers for instructions.
+  void RaiseForOperands(uint32_t hw_warp, LaneMask lanes, uint8_t barrier, uint32_t reading) {
+    Raise(hw_warp, lanes, barrier, reading).operands = true;
+  }
+  // Gives back what the instruction took, or lowers what was raised under this number.
   void Release(uint32_t hw_warp, uint32_t instruction);
   // The instruction's data come from beyond the core.
   void MarkOffCore(uint32_t hw_warp, uint32_t instruction);
@@ -157,6 +167,7 @@ class Scoreboard {
     uint32_t instruction = 0;
     uint16_t depth = 0;
     uint8_t producer = 0;
+    bool operands = false;  // of a barrier, `number`: up until operands are read, not until a result is written
   };
   struct Store {
     LaneMask lanes = 0;
@@ -200,10 +211,15 @@ class Scoreboard {
   void CheckAll(uint32_t hw_warp, LaneMask lanes, const IssueStep& step, Pc pc, uint32_t depth, Hazard& hazard) const;
   void Search(const HwWarp& hw_warp, LaneMask lanes, const IssueStep& step, RegisterFilter used, uint32_t depth,
               Hazard& hazard) const;
+  // Raises a barrier under a number.
+  Write& Raise(uint32_t hw_warp, LaneMask lanes, uint8_t barrier, uint32_t number);
+  // Check by control bits, where some barrier is up.
+  void CheckBarriers(const HwWarp& hw_warp, LaneMask lanes, const IssueStep& step, Hazard& hazard) const;
 
   const IssueTable& table_;
   std::vector<HwWarp> hw_warps_;
   const uint32_t words_per_hw_warp_;
+  const bool by_bits_;
   const bool one_word_;      // and no calls
   size_t listed_ = 0;        // writes that hardware warps have in lists
   size_t stores_ = 0;        // that hardware warps have

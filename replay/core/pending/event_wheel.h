@@ -23,12 +23,13 @@ struct Completion {
     kIssue,         // the results of all slots of one issue of several (MIMD) are there, of all their lanes
     kRegisters,     // an arithmetic instruction of a slot of one hardware warp has its results, which hold nothing but
                     // registers
+    kOperands,      // the operands of an instruction are read, of its threads in one hardware warp
   };
   // kLanes, kAcknowledged, kIssue: of the instruction or issue, as the core numbers them; kResume, kFinish, kBranch:
-  // the slot; kRegisters: the hardware warp
+  // the slot; kRegisters, kOperands: the hardware warp
   uint32_t id = 0;
   Kind kind = kLanes;
-  LaneMask lanes = 0;  // kLanes; kRegisters: the PC of the instruction
+  LaneMask lanes = 0;  // kLanes; kRegisters: the PC of the instruction; kOperands: the number of the reading
 };
 
 // A wheel of first-in-first-out lists in a pool, one list per cycle of the horizon, with an occupancy bitmap to find

@@ -162,6 +162,7 @@ bool SinglePipelineCore::Process(const Completion& item) {
       return ProcessIssue(item.id);
     case Completion::kBranch:  // of the other front end
     case Completion::kRegisters:
+    case Completion::kOperands:
       break;
   }
   return true;
