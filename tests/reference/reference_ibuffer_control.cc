@@ -67,7 +67,7 @@ void ReferenceBufferCore::RaiseBarriers(const Work& work) {
     raise.threads = work.threads;
     if (raise.operands) {
       AddDue({.kind = Due::Kind::kOperands,
-              .at = now_ + (work.access ? of_memory : std::max(1u, units.operand_read_cycles())),
+              .at = now_ + (work.to_memory ? of_memory : std::max(1u, units.operand_read_cycles())),
               .sequence = work.sequence,
               .number = work.number});
     }

@@ -111,8 +111,8 @@ void ReferenceBufferCore::Issue(int port, SlotId slot) {
   work.at = at;
   work.inserted = formation_.inserted(slot) > 0;
   work.control = !work.inserted && IsControl(at.pc());
-  const bool comes_to_access = !work.inserted && IsAccess(instruction);
-  const LaneMask accessing = comes_to_access ? Executing(lanes) : 0;
+  work.to_memory = !work.inserted && IsAccess(instruction);
+  const LaneMask accessing = work.to_memory ? Executing(lanes) : 0;
   work.access = accessing != 0;
   work.store = work.access && instruction.op() == v1::OP_STORE;
   work.memory = work.access && !work.store;
@@ -125,7 +125,7 @@ void ReferenceBufferCore::Issue(int port, SlotId slot) {
     ForEachLaneOf(lanes.mask, [&](int lane) { work.threads.insert(lanes.thread[lane]); });
   }
   const bool fence_waits = work.fence && StoresOutstanding(work.threads);
-  const bool lanes_go_alone = comes_to_access && instruction.op() != v1::OP_STORE && (interests_ & kLaneReturns) != 0;
+  const bool lanes_go_alone = work.to_memory && instruction.op() != v1::OP_STORE && (interests_ & kLaneReturns) != 0;
   work.holds = !barrier && (work.inserted || work.control || one_in_flight() || fence_waits || lanes_go_alone);
   work.result_there = !one_in_flight();
   if (!work.inserted && !one_in_flight() && !lanes_go_alone) {
@@ -141,8 +141,8 @@ void ReferenceBufferCore::Issue(int port, SlotId slot) {
 
   const bool raises =
       std::any_of(raises_.begin(), raises_.end(), [&](const Raise& raise) { return raise.number == work.number; });
-  const bool under_way = work.holds || comes_to_access || !work.writes.empty() || raises;
-  if (comes_to_access) {
+  const bool under_way = work.holds || work.to_memory || !work.writes.empty() || raises;
+  if (work.to_memory) {
     const uint32_t interval = launch_.machine->core().units().memory_initiation_interval();
     memory_input_free_ = now_ + interval * units_.GroupsOf(lanes.mask);
     if (work.access) {
