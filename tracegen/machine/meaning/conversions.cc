@@ -113,7 +113,7 @@ void BytePair(Emission& e) {
   const char* type = e.Has("E4M3") ? ".e4m3x2" : ".e5m2x2";
   const char* relu = e.Has("RELU") ? ".relu" : "";
   if (e.Has("UNPACK_B")) {
-    Value* pair = e.b.CreateTrunc(e.In(0), e.b.getInt16Ty());
+    Value* pair = e.b.CreateTrunc(e.InPart(0), e.b.getInt16Ty());
     return e.Out(PtxOperation(e, absl::StrCat("cvt.rn", relu, ".f16x2", type), {pair}));
   }
   const bool from_halves = e.Has("F16");
