@@ -2,23 +2,12 @@
 #include <random>
 
 #include "tests/tracegen/execute/capture_fixture.h"
-#include "tests/tracegen/matrix/scalar_model.h"
+#include "tests/tracegen/matrix/product_kernel.h"
 
 namespace heddle::tracegen {
 namespace {
 
 using trace::v1::Matrix;
-
-// The registers of one operand: its letter, and how many there are.
-struct OperandList {
-  char letter = 'r';
-  uint32_t count = 0;
-};
-
-OperandList ListOf(const std::string& type, uint32_t words) {
-  if (type == "f64") return {'d', words / 2};
-  return {type == "f32" ? 'f' : 'r', words};
-}
 
 // All forms in one kernel: form by form, and in it lane by lane, there are words to read and words to write.
 class MatricesTest : public CaptureTest {
@@ -70,43 +59,8 @@ class MatricesTest : public CaptureTest {
 
 TEST_F(MatricesTest, ProductsOfPtxText) {
   Prepare();
-  std::string text =
-      ".version 8.4\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
-      "\t.reg .b32 %r<64>;\n\t.reg .f32 %f<64>;\n\t.reg .f64 %d<64>;\n\t.reg .b32 %t;\n"
-      "\t.reg .b64 %in, %out, %p, %q, %w;\n"
-      "\tld.param.u64 %in, [in];\n\tld.param.u64 %out, [out];\n\tmov.u32 %t, %tid.x;\n\tcvt.u64.u32 %w, %t;\n";
-  size_t in = 0, out = 0;
-  for (const ProductForm& form : forms_) {
-    const WordCounts count = CountWords(form);
-    const uint32_t read = count.a + count.b + count.c;
-    absl::StrAppend(&text, "\tmad.lo.u64 %p, %w, ", 4 * read, ", %in;\n\tmad.lo.u64 %q, %w, ", 4 * count.d,
-                    ", %out;\n");
-    const OperandList lists[] = {ListOf(form.d, count.d), ListOf(form.a, count.a), ListOf(form.b, count.b),
-                                 ListOf(form.c, count.c)};
-    std::string loads, stores, operands;
-    size_t offset = 4 * in;
-    uint32_t next = 0;
-    for (size_t l = 0; l < 4; ++l) {
-      const char* type = lists[l].letter == 'r' ? "b32" : lists[l].letter == 'f' ? "f32" : "f64";
-      const size_t bytes = lists[l].letter == 'd' ? 8 : 4;
-      std::vector<std::string> names;
-      for (uint32_t i = 0; i < lists[l].count; ++i) {
-        names.push_back(absl::StrFormat("%%%c%d", lists[l].letter, next++));
-        if (l == 0) {
-          absl::StrAppend(&stores, "\tst.", type, " [%q+", 4 * out + i * bytes, "], ", names.back(), ";\n");
-        } else {
-          absl::StrAppend(&loads, "\tld.", type, " ", names.back(), ", [%p+", offset, "];\n");
-          offset += bytes;
-        }
-      }
-      absl::StrAppend(&operands, l == 0 ? " {" : ", {", absl::StrJoin(names, ", "), "}");
-    }
-    absl::StrAppend(&text, loads, "\t", form.mnemonic, operands, ";\n", stores);
-    in += 32 * read;
-    out += 32 * count.d;
-  }
-  text += "\tret;\n}\n";
-  Succeeds(text, Recipe(), "ptx");
+  const std::string header = ".version 8.4\n.target sm_90\n.address_size 64\n";
+  Succeeds(ProductKernel(header, forms_), Recipe(), "ptx");
   ASSERT_NE(reader_, nullptr);
   ExpectAllInTrace();
 }

@@ -1,5 +1,6 @@
 #include "tests/tracegen/matrix/scalar_model.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -264,6 +265,39 @@ LaneWords RandomOperands(const ProductForm& form, std::mt19937& random) {
         word = draw < 2 ? 0x7fffff80 : 0x80000040;  // sums that leave the range
       }
       lane.push_back(word);
+    }
+  };
+  LaneWords lanes(kWarp);
+  for (std::vector<uint32_t>& lane : lanes) {
+    fill(form.a, count.a, lane);
+    fill(form.b, count.b, lane);
+    fill(form.c, count.c, lane);
+  }
+  return lanes;
+}
+
+LaneWords WholeOperands(const ProductForm& form, std::mt19937& random) {
+  const WordCounts count = CountWords(form);
+  const auto element = [&](const std::string& type) -> uint64_t {
+    const uint32_t size = random() % 4;
+    const bool negative = size != 0 && random() % 2 == 1;
+    if (BitsOf(type) < 8 || type == "s8" || type == "u8" || type == "s32") return random() & 1;
+    if (type == "f64") return std::bit_cast<uint64_t>(negative ? -double(size) : double(size));
+    const auto single = std::bit_cast<uint32_t>(negative ? -float(size) : float(size));
+    if (type == "f32" || type == "tf32") return single;
+    if (type == "bf16") return single >> 16;
+    static constexpr uint32_t kHalf[] = {0, 0x3c00, 0x4000, 0x4200};
+    if (type == "f16") return kHalf[size] | (negative ? 0x8000 : 0);
+    static constexpr uint32_t kE4m3[] = {0, 0x38, 0x40, 0x44}, kE5m2[] = {0, 0x3c, 0x40, 0x42};
+    return (type == "e4m3" ? kE4m3 : kE5m2)[size] | (negative ? 0x80u : 0u);
+  };
+  const auto fill = [&](const std::string& type, uint32_t words, std::vector<uint32_t>& lane) {
+    const uint32_t bits = BitsOf(type);
+    for (uint32_t i = 0; i < words * 32 / std::max(bits, 32u); ++i) {
+      uint64_t packed = 0;
+      for (uint32_t at = 0; at < std::max(bits, 32u); at += bits) packed |= element(type) << at;
+      lane.push_back(static_cast<uint32_t>(packed));
+      if (bits == 64) lane.push_back(static_cast<uint32_t>(packed >> 32));
     }
   };
   LaneWords lanes(kWarp);

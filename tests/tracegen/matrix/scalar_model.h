@@ -28,6 +28,9 @@ using LaneWords = std::vector<std::vector<uint32_t>>;
 // Random operands. Numbers are moderate, with some zeros, denormals and extremes.
 LaneWords RandomOperands(const ProductForm& form, std::mt19937& random);
 
+// Random whole numbers of small size: their sums are exact in whatever order they are made.
+LaneWords WholeOperands(const ProductForm& form, std::mt19937& random);
+
 // The words of D.
 LaneWords ScalarProduct(const ProductForm& form, const LaneWords& operands);
 
