@@ -28,8 +28,13 @@ bool HasWideAddresses(const Instruction& instruction) {
   return false;
 }
 
+// Copies from global to shared memory name their destination first.
+bool IsSourceOfCopy(const Instruction& instruction, const Operand& operand) {
+  return instruction.opcode() == "LDGSTS" && &operand != &instruction.operands.front();
+}
+
 void AddAddress(const Instruction& instruction, const Operand& operand, std::vector<Register>* read) {
-  const bool wide = HasWideAddresses(instruction);
+  const bool wide = HasWideAddresses(instruction) || IsSourceOfCopy(instruction, operand);
   if (operand.descriptor) Add(operand.descriptor->reg, 2, read);
   const auto add = [&](const Address& address, bool is_wide) {
     if (address.base) {

@@ -23,17 +23,20 @@ struct SpaceOf {
   MemorySpace space;
 };
 constexpr SpaceOf kSpaces[] = {
-    {"LD", trace::v1::SPACE_GENERIC}, {"ST", trace::v1::SPACE_GENERIC},   {"ATOM", trace::v1::SPACE_GENERIC},
-    {"LDG", trace::v1::SPACE_GLOBAL}, {"STG", trace::v1::SPACE_GLOBAL},   {"ATOMG", trace::v1::SPACE_GLOBAL},
-    {"RED", trace::v1::SPACE_GLOBAL}, {"REDG", trace::v1::SPACE_GLOBAL},  {"LDS", trace::v1::SPACE_SHARED},
-    {"STS", trace::v1::SPACE_SHARED}, {"ATOMS", trace::v1::SPACE_SHARED}, {"LDL", trace::v1::SPACE_LOCAL},
-    {"STL", trace::v1::SPACE_LOCAL},  {"LDC", trace::v1::SPACE_CONSTANT}, {"ULDC", trace::v1::SPACE_CONSTANT},
+    {"LD", trace::v1::SPACE_GENERIC},  {"ST", trace::v1::SPACE_GENERIC},   {"ATOM", trace::v1::SPACE_GENERIC},
+    {"LDG", trace::v1::SPACE_GLOBAL},  {"STG", trace::v1::SPACE_GLOBAL},   {"ATOMG", trace::v1::SPACE_GLOBAL},
+    {"RED", trace::v1::SPACE_GLOBAL},  {"REDG", trace::v1::SPACE_GLOBAL},  {"LDS", trace::v1::SPACE_SHARED},
+    {"STS", trace::v1::SPACE_SHARED},  {"ATOMS", trace::v1::SPACE_SHARED}, {"LDL", trace::v1::SPACE_LOCAL},
+    {"STL", trace::v1::SPACE_LOCAL},   {"LDC", trace::v1::SPACE_CONSTANT}, {"ULDC", trace::v1::SPACE_CONSTANT},
+    {"LDSM", trace::v1::SPACE_SHARED}, {"STSM", trace::v1::SPACE_SHARED},
 };
+constexpr uint32_t kTileRowBytes = 16;  // of LDSM and STSM, whose address is that of a row
 
 // Code that functions share is in each of them. An assembler shares little.
 constexpr uint64_t kMostCopies = 64;
 
 uint32_t AccessBytes(const Instruction& instruction) {
+  if (instruction.opcode() == "LDSM" || instruction.opcode() == "STSM") return kTileRowBytes;
   if (instruction.Has("U8") || instruction.Has("S8")) return 1;
   if (instruction.Has("U16") || instruction.Has("S16")) return 2;
   return 4u * RegistersOf(instruction.modifiers);
@@ -62,6 +65,7 @@ class Builder {
     program_.assembler = cubin_.assembler;
     program_.disassembler = disassembly_.disassembler;
     HEDDLE_RETURN_IF_ERROR(MatchSections());
+    FindCopyGroups();
     HEDDLE_ASSIGN_OR_RETURN(const FunctionPlaces places, PlacesOfFunctions(cubin_));
     for (uint32_t i = 0; i < cubin_.sections.size(); ++i) {
       HEDDLE_ASSIGN_OR_RETURN(std::vector<Step> steps, FollowSection(cubin_, i, *texts_[i], places));
@@ -92,6 +96,32 @@ class Builder {
       code_size_ += section.code.size();
     }
     return absl::OkStatus();
+  }
+
+  // LDGDEPBAR raises a barrier of the control bits that goes down when the copies so far are complete.
+  void FindCopyGroups() {
+    for (uint32_t i = 0; i < cubin_.sections.size(); ++i) {
+      for (uint32_t at = 0; at < texts_[i]->instructions.size(); ++at) {
+        if (texts_[i]->instructions[at].opcode() != "LDGDEPBAR") continue;
+        const absl::StatusOr<Control> control = DecodeControl(cubin_.architecture, cubin_.sections[i].code[at]);
+        if (control.ok() && control->write_barrier != Control::kNoBarrier) copy_groups_ |= 1u << control->write_barrier;
+      }
+    }
+  }
+
+  // Whether it waits for groups of copies: DEPBAR of a barrier that LDGDEPBAR raises.
+  absl::StatusOr<bool> WaitsForCopies(const Instruction& text) const {
+    if (text.opcode() != "DEPBAR") return false;
+    const auto names_group = [this](const Operand& operand) {
+      if (operand.kind != Operand::Kind::kScoreboard) return false;
+      return std::any_of(operand.text.begin(), operand.text.end(),
+                         [this](char c) { return c >= '0' && c <= '5' && (copy_groups_ >> (c - '0') & 1) != 0; });
+    };
+    if (std::none_of(text.operands.begin(), text.operands.end(), names_group)) return false;
+    const bool is_plain = text.Has("LE") && text.operands.size() == 2 && text.operands[0].text.starts_with("SB") &&
+                          text.operands[1].kind == Operand::Kind::kImmediate;
+    if (!is_plain) return absl::UnimplementedError("how it waits for asynchronous copies is not known yet");
+    return true;
   }
 
   // By place in the code; of several symbols at one place, the first names the function.
@@ -207,7 +237,9 @@ class Builder {
     instruction.text = text;
     instruction.control = *control;
     instruction.offset = uint64_t{index} * kInstructionBytes;
-    instruction.op = text.form->op;
+    const absl::StatusOr<bool> waits_for_copies = WaitsForCopies(text);
+    if (!waits_for_copies.ok()) return at_place(waits_for_copies.status());
+    instruction.op = *waits_for_copies ? trace::v1::OP_ASYNC : text.form->op;
     for (const SpaceOf& entry : kSpaces) {
       if (entry.opcode != text.opcode()) continue;
       instruction.space = entry.space;
@@ -261,6 +293,7 @@ class Builder {
   MachineProgram& program_;
   std::vector<const CodeText*> texts_;    // by section of the cubin
   uint64_t code_size_ = 0;                // in instructions, of all sections
+  uint32_t copy_groups_ = 0;              // barriers of the control bits, one bit each
   std::vector<std::vector<Step>> steps_;  // by section of the cubin
   std::map<CodePlace, uint32_t> function_of_;
   std::map<std::string, uint32_t> files_;

@@ -36,6 +36,7 @@ struct ProgramInstruction {
   Instruction text;
   Control control;
   uint64_t offset = 0;  // in the section of code
+  // As in the table of forms, but for a DEPBAR that waits for asynchronous copies: that is OP_ASYNC as well.
   trace::v1::OpClass op = trace::v1::OP_UNKNOWN;
   trace::v1::MemorySpace space{};  // of accesses
   uint32_t access_bytes = 0;       // per thread

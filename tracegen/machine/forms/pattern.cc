@@ -26,6 +26,8 @@ constexpr Set kSets[] = {
     {"scope", "CTA|SM|GPU|SYS|VC"},
     {"prefetch", "LTC64B|LTC128B|LTC256B"},
     {"atomic", "ADD|MIN|MAX|INC|DEC|AND|OR|XOR|EXCH|CAS"},
+    {"byte", "U8|S8"},
+    {"nibble", "U4|S4"},
     {"number", "U32|S32|64|U64|S64|F16x2|BF16x2|F32|F64"},
 };
 
@@ -71,9 +73,14 @@ Parsed Parse(const Form& form) {
     place.kind = word[0];
     word.remove_prefix(1);
     if (!word.empty() && word[0] == ':') {
-      place.by_modifiers = word[1] == 'm';
-      if (!place.by_modifiers) place.count = static_cast<uint8_t>(word[1] - '0');
-      word.remove_prefix(2);
+      word.remove_prefix(1);
+      place.by_modifiers = word[0] == 'm';
+      if (place.by_modifiers) word.remove_prefix(1);
+      if (!place.by_modifiers) place.count = 0;
+      while (!word.empty() && word[0] >= '0' && word[0] <= '9') {
+        place.count = static_cast<uint8_t>(10 * place.count + (word[0] - '0'));
+        word.remove_prefix(1);
+      }
     }
     place.optional = word == "?";
     assert(word.empty() || place.optional);

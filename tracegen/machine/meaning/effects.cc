@@ -46,6 +46,21 @@ constexpr OpcodeMeaning kRows[] = {
     {"UCGABAR_WAIT", "", Effect::kMeets, nullptr, "waits at the barrier of the cluster", "barrier.cluster.wait"},
     {"REDUX", "SUM MIN MAX AND OR XOR S32", Effect::kMeets, nullptr, "one value out of all threads'", "redux.sync"},
 
+    {"HMMA", "1684 1688 16816 F32 F16 BF16 TF32", Effect::kMeets, nullptr, "a product of matrices", "mma.sync"},
+    {"DMMA", "884 8x8x4 16x8x4 16x8x8 16x8x16", Effect::kMeets, nullptr, "a product in double precision", "mma.sync"},
+    {"IMMA", "8816 8832 16816 16832 16864 S8 U8 S4 U4 SAT", Effect::kMeets, nullptr, "a product of integers",
+     "mma.sync"},
+    {"BMMA", "88128 168128 168256 AND XOR POPC", Effect::kMeets, nullptr, "a product of bits", "mma.sync"},
+    {"MOVM", "16 MT88", Effect::kMeets, nullptr, "transposes a tile that registers hold", "movmatrix"},
+    {"LDSM", "16 M88 MT88 2 4", Effect::kMeets, nullptr, "loads tiles from shared memory", "ldmatrix"},
+    {"STSM", "16 M88 MT88 2 4", Effect::kMeets, nullptr, "stores tiles to shared memory", "stmatrix"},
+
+    {"LDGSTS", "E BYPASS LTC64B LTC128B LTC256B 64 128 ZFILL", Effect::kAccesses, nullptr,
+     "copies from global to shared memory, later", "cp.async"},
+    {"LDGDEPBAR", "", Effect::kAccesses, nullptr, "closes a group of copies", "cp.async.commit_group"},
+    {"DEPBAR", "LE", Effect::kAccesses, nullptr, "waits for groups of copies, or for the core's own scoreboards",
+     "cp.async.wait_group"},
+
     {"BRA", "U DIV CONV", Effect::kControls, nullptr, "goes on elsewhere", "bra"},
     {"BRX", "", Effect::kControls, nullptr, "goes on where a table says", "brx.idx"},
     {"CALL", "REL ABS NOINC", Effect::kControls, nullptr, "goes on in a function", "call"},
@@ -66,7 +81,6 @@ constexpr OpcodeMeaning kRows[] = {
     {"CGAERRBAR", "", Effect::kNothing, nullptr, "orders errors of the cluster", "membar, fence"},
     {"ENDCOLLECTIVE", "", Effect::kNothing, nullptr, "ends what WARPSYNC.COLLECTIVE began", "shfl.sync, vote.sync"},
     {"CCTL", "IVALL E PF1 PF2 DML2 RML2", Effect::kNothing, nullptr, "what caches hold", "membar, prefetch"},
-    {"DEPBAR", "LE", Effect::kNothing, nullptr, "waits for the core's own scoreboards", "(control)"},
     {"PMTRIG", "", Effect::kNothing, nullptr, "an event for profilers", "pmevent"},
 };
 

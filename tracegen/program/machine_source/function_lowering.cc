@@ -12,6 +12,7 @@
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "tracegen/machine/meaning/meaning.h"
 #include "tracegen/program/lowered_module.h"
+#include "tracegen/program/machine_source/collective_text.h"
 #include "tracegen/program/machine_source/function_shapes.h"
 #include "tracegen/program/machine_source/machine_error.h"
 #include "tracegen/program/machine_source/machine_state.h"
@@ -152,12 +153,18 @@ class Lowering {
       case Effect::kAccesses:
         if (step.instruction->op == v1::OP_ATOMIC) {
           LowerMachineAtomic(context, &access);
+        } else if (IsMachineCopy(at)) {
+          LowerMachineCopy(context, &access);
         } else {
           LowerMachineAccess(context, &access);
         }
         break;
       case Effect::kMeets:
-        LowerMachineMeeting(context, &access);
+        if (MatrixOperationOf(at)) {
+          LowerMachineMatrix(context, &access);
+        } else {
+          LowerMachineMeeting(context, &access);
+        }
         break;
       case Effect::kControls:
         Control(context);

@@ -112,6 +112,10 @@ class LayoutBuilder {
     const uint32_t id = lines_.Add(instruction);
     steps().steps.push_back({&instruction, id, static_cast<uint32_t>(node().instructions.size())});
     node().instructions.push_back(StaticMachineInstruction(function_, instruction, id));
+    if (instruction.op == v1::OP_ASYNC && node().instructions.back().collective == nullptr) {
+      return MachineError(function_, instruction,
+                          "an asynchronous instruction that a trace does not have in this form");
+    }
     if (instruction.convergence_block != machine::kNoBlock) {
       meetings_.emplace_back(node().instructions.back().machine.get(), instruction.convergence_block);
     }

@@ -36,17 +36,13 @@ unsigned AddressSpaceOf(v1::MemorySpace space) {
 
 bool IsWide(v1::MemorySpace space) { return space == v1::SPACE_GLOBAL || space == v1::SPACE_GENERIC; }
 
-Register Behind(const Register& first, uint32_t offset) {
-  if (first.is_constant) return first;
-  return {first.file, static_cast<uint8_t>(first.number + offset), false};
-}
-
 // 64 bits of a register, or of a pair.
 Value* Number(MachineStepContext& step, const Register& reg, bool is_pair) {
   llvm::Type* type = step.b.getInt64Ty();
   Value* low = step.b.CreateZExt(step.state.Read(reg), type);
   if (!is_pair) return low;
-  return step.b.CreateOr(low, step.b.CreateShl(step.b.CreateZExt(step.state.Read(Behind(reg, 1)), type), 32));
+  return step.b.CreateOr(low,
+                         step.b.CreateShl(step.b.CreateZExt(step.state.Read(MachineRegisterBehind(reg, 1)), type), 32));
 }
 
 // The sum of what stands in brackets. [R4.X8]: eight times the register.
@@ -95,7 +91,7 @@ void Spread(MachineStepContext& step, const Element& element, Value* value) {
     if (element.bits < 32) {
       word = element.is_signed ? b.CreateSExt(word, b.getInt32Ty()) : b.CreateZExt(word, b.getInt32Ty());
     }
-    step.state.Write(Behind(first, i), word);
+    step.state.Write(MachineRegisterBehind(first, i), word);
   }
 }
 
@@ -122,7 +118,8 @@ void LoadFixedConstant(MachineStepContext& step, const Operand& operand) {
     Spread(step, element, part);
     return;
   }
-  for (unsigned i = 0; i < element.words; ++i) step.state.Write(Behind(first, i), step.e.Bits(operand, i));
+  for (unsigned i = 0; i < element.words; ++i)
+    step.state.Write(MachineRegisterBehind(first, i), step.e.Bits(operand, i));
 }
 
 void LoadConstant(MachineStepContext& step, llvm::Instruction** access) {
@@ -184,10 +181,18 @@ void QuerySpace(MachineStepContext& step) {
 
 }  // namespace
 
+Register MachineRegisterBehind(const Register& first, uint32_t offset) {
+  if (first.is_constant) return first;
+  return {first.file, static_cast<uint8_t>(first.number + offset), false};
+}
+
 Value* MachinePointer(MachineStepContext& step) {
+  return MachinePointer(step, step.e.Find('m')->address, step.instruction.space);
+}
+
+Value* MachinePointer(MachineStepContext& step, const machine::Address& address, v1::MemorySpace space) {
   llvm::IRBuilder<>& b = step.b;
-  const v1::MemorySpace space = step.instruction.space;
-  Value* number = Sum(step, step.e.Find('m')->address, IsWide(space));
+  Value* number = Sum(step, address, IsWide(space));
   if (!IsWide(space)) {
     // Addresses of these spaces have 32 bits. Those of shared memory are of the block itself, whatever rank they name.
     const bool is_shared = space == v1::SPACE_SHARED;

@@ -2,7 +2,10 @@
 #ifndef HEDDLE_TRACEGEN_PROGRAM_MACHINE_SOURCE_MACHINE_STEP_H_
 #define HEDDLE_TRACEGEN_PROGRAM_MACHINE_SOURCE_MACHINE_STEP_H_
 
+#include <cstdint>
+
 #include "llvm/IR/IRBuilder.h"
+#include "proto/trace.pb.h"
 #include "tracegen/machine/flow/program.h"
 #include "tracegen/machine/meaning/emission.h"
 #include "tracegen/program/machine_source/machine_state.h"
@@ -20,11 +23,19 @@ struct MachineStepContext {
 // `access` receives the IR instruction that makes the access which the static program has, if there is one.
 void LowerMachineAccess(MachineStepContext& step, llvm::Instruction** access);
 void LowerMachineAtomic(MachineStepContext& step, llvm::Instruction** access);
-// Here it is what hands over the numbers that the thread records.
+// Of an instruction with a MatrixOperationOf.
+void LowerMachineMatrix(MachineStepContext& step, llvm::Instruction** access);
+// From here on it is what hands over the numbers that the thread records. Of an IsMachineCopy.
+void LowerMachineCopy(MachineStepContext& step, llvm::Instruction** access);
 void LowerMachineMeeting(MachineStepContext& step, llvm::Instruction** access);
 
 // The pointer that an access to memory uses, in the address space of the instruction.
 llvm::Value* MachinePointer(MachineStepContext& step);
+// The same of one address, in the address space of `space`.
+llvm::Value* MachinePointer(MachineStepContext& step, const machine::Address& address, trace::v1::MemorySpace space);
+
+// The register `offset` behind one; a constant one stays.
+machine::Register MachineRegisterBehind(const machine::Register& first, uint32_t offset);
 
 }  // namespace heddle::tracegen
 

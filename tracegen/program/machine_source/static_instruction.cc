@@ -1,10 +1,13 @@
 #include "tracegen/program/machine_source/static_instruction.h"
 
 #include <memory>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "tracegen/program/machine_source/collective_text.h"
 #include "tracegen/program/machine_source/constant_banks.h"
 #include "tracegen/ptx/collective.h"
 #include "traces/format/program/control_bits.h"
@@ -118,7 +121,13 @@ FlowInstruction StaticMachineInstruction(const machine::ProgramFunction& functio
   flow.is_guarded = instruction.is_guarded && instruction.text.opcode() != "BRA";
   flow.cannot_return = instruction.text.opcode() == "BPT";
   for (const uint32_t number : instruction.dst) flow.dst.push_back(FlowName(function.registers[number - 1]));
-  for (const uint32_t number : instruction.src) flow.src.push_back(FlowName(function.registers[number - 1]));
+  // Those of A, B and C come first, whether the same register is read again or not.
+  for (const machine::Register& reg : ProductSources(instruction.text)) flow.src.push_back(FlowName(reg));
+  const std::set<std::string> of_product(flow.src.begin(), flow.src.end());
+  for (const uint32_t number : instruction.src) {
+    std::string name = FlowName(function.registers[number - 1]);
+    if (of_product.count(name) == 0) flow.src.push_back(std::move(name));
+  }
   if (flow.is_guarded) {
     // What stays in a result's register where the guard is false is read, too.
     for (const std::string& name : flow.dst) flow.src.push_back(name);
@@ -134,6 +143,7 @@ FlowInstruction StaticMachineInstruction(const machine::ProgramFunction& functio
   if (flow.opcode.space == v1::SPACE_CONSTANT && !ReadsMovingConstant(instruction.text)) {
     flow.opcode.space = v1::SPACE_PARAM;
   }
+  flow.collective = DescribeMachineCollective(instruction);
   if (flow.opcode.op == v1::OP_BARRIER) {
     flow.collective = BarrierOf(instruction.text);
     if (flow.collective == nullptr) ReadBarrier(instruction.text, &flow);

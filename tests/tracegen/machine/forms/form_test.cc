@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <set>
 #include <string>
 
@@ -22,7 +23,7 @@ TEST(MachineForms, RowsAreWhole) {
         << form.opcode << " " << form.modifiers << " " << form.operands;
     for (const OperandPlace& place : OperandPlaces(form)) {
       EXPECT_NE(std::string_view("dspqmcSAaBbliwkx").find(place.kind), std::string_view::npos) << form.opcode;
-      EXPECT_TRUE(place.count == 1 || place.count == 2 || place.count == 4) << form.opcode;
+      EXPECT_TRUE(std::has_single_bit(place.count) && place.count <= 16) << form.opcode;
       // What is not understood is said so.
       EXPECT_EQ(place.kind == 'x', form.meaning == Meaning::kNamed) << form.opcode;
     }

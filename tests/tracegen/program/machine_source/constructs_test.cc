@@ -1,67 +1,10 @@
 // Constructs of PTX as machine code of sm_80 and sm_90: each small kernel must leave the same memory from its PTX and
 // from what the user's assembler makes of it. Without a toolkit, or without nvdisasm, all of it is skipped by name.
-#include <functional>
-
 #include "absl/strings/str_replace.h"
-#include "tests/tracegen/execute/capture_fixture.h"
-#include "tracegen/machine/toolchain/toolchain.h"
+#include "tests/tracegen/program/machine_source/construct_fixture.h"
 
 namespace heddle::tracegen {
 namespace {
-
-constexpr char kHeader[] = ".version 8.0\n.target sm_80\n.address_size 64\n";
-constexpr char kHeader90[] = ".version 8.6\n.target sm_90\n.address_size 64\n";
-// Registers, and %d, the address of the thread's own words of `out`.
-constexpr char kBegin[] = R"(
-.visible .entry k(.param .u64 out) {
-  .reg .b32 %r<40>; .reg .b64 %d, %e<20>; .reg .pred %p<10>; .reg .b16 %h<4>;
-  mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mad.lo.u32 %r3, %r1, %r2, %r0;
-  ld.param.u64 %d, [out]; mad.wide.u32 %d, %r3, 16, %d;
-)";
-constexpr uint32_t kWords = 4, kThreads = 64;
-
-class MachineConstructsTest : public CaptureTest {
- protected:
-  void SetUp() override {
-    if (const auto toolchain = machine::Toolchain::Find(); !toolchain.ok()) {
-      GTEST_SKIP() << toolchain.status().message();
-    }
-  }
-
-  // A recipe of `blocks` blocks, whose thread t leaves four words.
-  static std::string Recipe(const std::function<std::vector<double>(uint32_t)>& words, uint32_t blocks) {
-    std::vector<double> expected;
-    for (uint32_t t = 0; t < blocks * kThreads; ++t) {
-      std::vector<double> of_thread = words(t);
-      of_thread.resize(kWords, 0);
-      expected.insert(expected.end(), of_thread.begin(), of_thread.end());
-    }
-    return absl::StrCat("buffer { name: \"out\" type: U32 count: ", expected.size(), " fill { zeros {} } }\n",
-                        "launch { kernel: \"k\" grid { x: ", blocks, " } block { x: ", kThreads,
-                        " } argument { buffer: \"out\" } }\n", "check { buffer: \"out\" expected { ", Values(expected),
-                        " } }\n");
-  }
-
-  // Module scope, body, and what each thread leaves.
-  void Both(const std::string& variables, const std::string& body,
-            const std::function<std::vector<double>(uint32_t)>& words, uint32_t blocks = 1) {
-    Try(absl::StrCat(kHeader, variables, kBegin, body, "  ret;\n}\n"), Recipe(words, blocks), {"", "sm_80", "sm_90"});
-  }
-  // Of instructions that only the newer architecture has.
-  void Sm90(const std::string& variables, const std::string& body,
-            const std::function<std::vector<double>(uint32_t)>& words, uint32_t blocks = 1) {
-    Try(absl::StrCat(kHeader90, variables, kBegin, body, "  ret;\n}\n"), Recipe(words, blocks), {"", "sm_90"});
-  }
-  // As machine code of these architectures; empty: as PTX.
-  void Try(const std::string& ptx, const std::string& recipe, const std::vector<std::string>& architectures) {
-    for (const std::string& architecture : architectures) {
-      SCOPED_TRACE(architecture.empty() ? "PTX" : architecture);
-      options_.machine_code = !architecture.empty();
-      options_.machine_level.architecture = architecture;
-      Succeeds(ptx, recipe, "ptx");
-    }
-  }
-};
 
 TEST_F(MachineConstructsTest, SpecialRegisters) {
   Both(
@@ -479,12 +422,8 @@ TEST_F(MachineConstructsTest, BlocksOfAClusterReachOneAnother) {
 TEST_F(MachineConstructsTest, WhatHasNoMeaningIsRefusedWithItsPlace) {
   options_.machine_code = true;
   const std::string begin = absl::StrCat(kHeader, kBegin);
-  Fails(
-      begin +
-          "  .reg .f32 %f<10>; mov.f32 %f0, 0f00000000;\n"
-          "  mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r0,%r1}, {%r2}, {%f0,%f0,%f0,%f0};\n"
-          "  st.global.f32 [%d], %f1; ret; }\n",
-      Recipe([](uint32_t) { return std::vector<double>{}; }, 1), {"kernel.ptx: k+0x", "HMMA"}, "ptx");
+  Fails(begin + "  .shared .align 8 .b64 barrier; cp.async.mbarrier.arrive.noinc.shared.b64 [barrier]; ret; }\n",
+        Recipe([](uint32_t) { return std::vector<double>{}; }, 1), {"kernel.ptx: k+0x", "ARRIVES"}, "ptx");
   Fails("not PTX", Recipe([](uint32_t) { return std::vector<double>{}; }, 1), {"kernel.ptx: PTX line 1"}, "ptx");
   options_.machine_level.architecture = "sm_1";
   Fails(begin + "  ret; }\n", Recipe([](uint32_t) { return std::vector<double>{}; }, 1),

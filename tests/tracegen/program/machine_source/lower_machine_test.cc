@@ -245,8 +245,11 @@ TEST(LowerMachine, NumbersThatAreNoneComeFromTheEncoding) {
 }
 
 TEST(LowerMachine, WhatIsNotKnownIsRefusedWithItsPlace) {
-  EXPECT_EQ(Code({"NOP", "HMMA.16816.F32 R4, R8, R12, R4", "EXIT"}).Refusal(),
-            "walk.ptx: walk+0x10: a machine instruction without a meaning yet: HMMA.16816.F32 R4, R8, R12, R4");
+  EXPECT_EQ(Code({"NOP", "ARRIVES.LDGSTSBAR.64 [R4]", "EXIT"}).Refusal(),
+            "walk.ptx: walk+0x10: a machine instruction without a meaning yet: ARRIVES.LDGSTSBAR.64 [R4]");
+  EXPECT_EQ(Code({"IMMA.8816.S8.S8 R4, R8.COL, R12.COL, R4", "EXIT"}).Refusal(),
+            "walk.ptx: walk+0x0: cannot be executed yet: how the registers of a matrix are read: IMMA.8816.S8.S8 R4, "
+            "R8.COL, R12.COL, R4");
   EXPECT_EQ(Code({"MOV R0, c[0x0][0x50]", "EXIT"}).Refusal(),
             "walk.ptx: walk+0x0: cannot be executed yet: this place of a constant bank: MOV R0, c[0x0][0x50]");
   EXPECT_THAT(Code({"MOV R0, c[0x1f][-0x4]", "EXIT"}).Refusal(), HasSubstr("this place of a constant bank"));
@@ -256,6 +259,69 @@ TEST(LowerMachine, WhatIsNotKnownIsRefusedWithItsPlace) {
   EXPECT_THAT(Code({"BAR.SYNC R4, R5", "EXIT"}).Refusal(), HasSubstr("two registers"));
   EXPECT_THAT(Code({"ATOM.E.EXCH.STRONG.GPU P0, RZ, [R2.64], R0", "EXIT"}).Refusal(),
               HasSubstr("predicate of its own"));
+}
+
+constexpr uint64_t kRaisesBarrier2 = uint64_t{1 | 1 << 4 | 2 << 5 | 7 << 8} << 41;  // control bits
+
+TEST(LowerMachine, MatricesAreThoseOfPtx) {
+  const Code code({"@P1 HMMA.16816.F32.BF16 R4, R8.reuse, R8, RZ", "DMMA.884 R4, R8, R12, R16",
+                   "LDSM.16.MT88.2 R4, [R7+0x40]", "MOVM.16.MT88 R5, R6", "EXIT"});
+  const absl::StatusOr<CanonicalModule> lowered = code.Lower();
+  ASSERT_TRUE(lowered.ok()) << lowered.status();
+  const std::string ir = code.Ir();
+  for (const char* function :
+       {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64",
+        "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16", "movmatrix.sync.aligned.m8n8.trans.b16"}) {
+    EXPECT_THAT(ir, HasSubstr(absl::StrCat("heddle.matrix.", function)));
+  }
+  const absl::StatusOr<KernelUnit> unit = ReadKernel(*lowered, "walk");
+  ASSERT_TRUE(unit.ok()) << unit.status();
+  std::vector<v1::Instruction> matrices;
+  for (const v1::Instruction& instruction : unit->program.instruction()) {
+    if (instruction.has_matrix()) matrices.push_back(instruction);
+  }
+  ASSERT_EQ(matrices.size(), 4u);
+  const v1::Function& function = unit->program.function(0);
+  const auto named = [&](const v1::Instruction& instruction) {
+    std::string text;
+    for (const uint32_t number : instruction.src()) {
+      const bool is_predicate = function.register_file()[number - 1] == v1::FILE_PREDICATE;
+      absl::StrAppend(&text, is_predicate ? "P" : "R", static_cast<int>(function.register_number()[number - 1]), " ");
+    }
+    return text;
+  };
+  // Registers of A, of B, which are some of the same, and no C. Then come the guard and what it leaves.
+  EXPECT_EQ(named(matrices[0]), "R8 R9 R10 R11 R8 R9 P1 R4 R5 R6 R7 ");
+  EXPECT_EQ(matrices[0].matrix().a_registers(), 4u);
+  EXPECT_EQ(matrices[0].matrix().b_registers(), 2u);
+  EXPECT_EQ(matrices[0].matrix().c_registers(), 0u);
+  EXPECT_EQ(named(matrices[1]), "R8 R9 R12 R13 R16 R17 R18 R19 ");
+  EXPECT_EQ(matrices[1].matrix().a_registers(), 2u);
+  EXPECT_EQ(matrices[1].matrix().c_registers(), 4u);
+  EXPECT_EQ(matrices[2].op(), v1::OP_LOAD);
+  EXPECT_EQ(matrices[2].space(), v1::SPACE_SHARED);
+  EXPECT_EQ(matrices[2].access_bytes(), 16u);
+  EXPECT_EQ(matrices[3].matrix().role(), v1::Matrix::MOVE);
+}
+
+// A DEPBAR waits for copies if it names the barrier that LDGDEPBAR raises.
+TEST(LowerMachine, WaitsForCopiesNameTheirBarrier) {
+  Code code({"LDGSTS.E.128 [R4], [R2.64]", "LDGDEPBAR", "DEPBAR.LE SB1, 0x1", "DEPBAR.LE SB2, 0x1", "EXIT"});
+  code.cubin.sections[0].code[1][1] = kRaisesBarrier2;
+  const absl::StatusOr<CanonicalModule> lowered = code.Lower();
+  ASSERT_TRUE(lowered.ok()) << lowered.status();
+  const absl::StatusOr<KernelUnit> unit = ReadKernel(*lowered, "walk");
+  ASSERT_TRUE(unit.ok()) << unit.status();
+  const v1::KernelProgram& program = unit->program;
+  ASSERT_EQ(program.instruction_size(), 5);
+  EXPECT_EQ(program.instruction(0).async().role(), v1::Async::COPY);
+  EXPECT_EQ(program.instruction(1).async().role(), v1::Async::COMMIT);
+  EXPECT_EQ(program.instruction(2).op(), v1::OP_FENCE);
+  EXPECT_EQ(program.instruction(3).async().role(), v1::Async::WAIT_GROUP);
+  EXPECT_EQ(program.instruction(3).async().most_pending(), 1u);
+  Code several({"LDGDEPBAR", "DEPBAR.LE SB0, 0x0, {2,1}", "EXIT"});
+  several.cubin.sections[0].code[0][1] = kRaisesBarrier2;
+  EXPECT_THAT(several.Refusal(), HasSubstr("walk+0x10: how it waits for asynchronous copies is not known yet"));
 }
 
 // Where the launch's sizes and addresses lie depends on the architecture.
