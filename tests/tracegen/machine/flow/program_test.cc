@@ -94,6 +94,15 @@ TEST(MachineAccesses, AddressesByMemory) {
   EXPECT_THAT(Names(AccessesOfLine("STG.E desc[UR6][R4.64], R5").read), ElementsAre("UR6", "UR7", "R4", "R5"));
 }
 
+TEST(MachineAccesses, CopiesAndMatrices) {
+  EXPECT_THAT(Names(AccessesOfLine("LDGSTS.E.128 [R7+UR4], desc[UR6][R2.64+UR8], P0").read),
+              ElementsAre("R7", "UR4", "UR6", "UR7", "R2", "R3", "UR8", "UR9", "P0"));
+  EXPECT_THAT(Names(AccessesOfLine("LDGSTS.E [R7], [R2]").read), ElementsAre("R7", "R2", "R3"));
+  const Accesses product = AccessesOfLine("DMMA.16x8x16 R8, R16, R32, R8");
+  EXPECT_EQ(product.written.size(), 8u);
+  EXPECT_EQ(product.read.size(), 16u + 8u + 8u);
+}
+
 TEST(MachineAccesses, OfFormsThatAreOnlyNamed) {
   const auto status = AccessesOf(*ParseInstruction("TEX.SCR.LL RZ, R9, R8, R2, 0x0, 0x5e, 2D, 0x1")).status();
   EXPECT_THAT(std::string(status.message()), HasSubstr("which registers TEX.SCR.LL takes is not known yet"));
