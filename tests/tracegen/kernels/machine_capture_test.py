@@ -3,8 +3,9 @@
 
 machine_capture_test.py CAPTURE_PROGRAM HEDDLE KERNELS_FOLDER
 
-Every eighth small recipe of CUDA kernels is taken, and all of OpenCL; HEDDLE_ALL_KERNELS=1 takes all. Without nvcc, ptxas or nvdisasm the test
-is skipped (exit status 77), and says what is missing.
+Every eighth small recipe of CUDA kernels is taken, and all of OpenCL; HEDDLE_ALL_KERNELS=1 takes all. Kernels with matrix
+instructions are always taken, for sm_80 and sm_90. Without nvcc, ptxas or nvdisasm the test is skipped (exit status 77),
+and says what is missing.
 """
 import json
 import os
@@ -25,6 +26,9 @@ POLICIES = ["pdom", "its", "dwf"]
 NOT_YET = re.compile(r"\+0x[0-9a-f]+: .*(?:without a meaning yet|cannot be executed yet|not known)")
 # Of kernels that call mathematical functions, and others: from clang's PTX.
 FROM_CLANG = ["black_scholes", "mandelbrot", "reduction", "softmax", "vector_add"]
+# Matrix instructions and asynchronous copies, on a machine that has products of all their elements.
+OF_MATRICES = ["flash_attention_2", "gemm_mma_pipeline", "gemm_wmma"]
+MATRIX_MACHINE = "hopper_h100"
 
 
 def run(*command):
@@ -40,12 +44,24 @@ class Captures:
     def fail(self, recipe, what):
         self.failures.append(f"{recipe.stem}: {what}")
 
-    def take(self, recipe, *options):
-        """Captures, and looks at what the trace says."""
+    def take(self, recipe, *options, architecture="sm_80", machine=None):
+        """Captures, looks at what the trace says, and replays it on a machine."""
         trace = self.folder / "out.htrace"
         self.tried += 1
-        done = run(self.capture, "--quiet", "--native", "--level", "machine", *options, "-o", trace, recipe)
-        if done.returncode == 1 and NOT_YET.search(done.stderr):
+        done = run(
+            self.capture,
+            "--quiet",
+            "--native",
+            "--level",
+            "machine",
+            "--arch",
+            architecture,
+            *options,
+            "-o",
+            trace,
+            recipe,
+        )
+        if done.returncode == 1 and machine is None and NOT_YET.search(done.stderr):
             print(f"{recipe.stem}: {done.stderr.strip()}")
             return
         if done.returncode != 0:
@@ -56,14 +72,15 @@ class Captures:
             self.fail(recipe, f"check: {checked.stdout.strip()} {checked.stderr.strip()}")
         told = run(self.heddle, "trace", "info", "--json", trace)
         info = json.loads(told.stdout)
-        if info["header"]["abstraction_level"] != "machine" or info["header"]["target"] != "sm_80":
+        if info["header"]["abstraction_level"] != "machine" or info["header"]["target"] != architecture:
             self.fail(recipe, f"the header says {info['header']}")
         self.captured += 1
         for policy in POLICIES:
-            self.replay(recipe, trace, policy, info["thread_instructions"])
+            self.replay(recipe, trace, policy, machine, info["thread_instructions"])
 
-    def replay(self, recipe, trace, policy, recorded):
-        done = run(self.heddle, "replay", trace, "--divergence", policy, "--force-regrouping", "--json")
+    def replay(self, recipe, trace, policy, machine, recorded):
+        where = ["--machine", machine] if machine else []
+        done = run(self.heddle, "replay", trace, "--divergence", policy, "--force-regrouping", "--json", *where)
         if done.returncode != 0:
             self.fail(recipe, f"{policy}: {done.stderr.strip()}")
             return
@@ -96,6 +113,9 @@ def main():
         for recipe in sorted(kernels.glob("*/*.tiny.textproto")):
             if '.cl"' in recipe.read_text():
                 captures.take(recipe)
+        for recipe in recipes:
+            for architecture in ("sm_80", "sm_90") if recipe.parent.name in OF_MATRICES else ():
+                captures.take(recipe, architecture=architecture, machine=MATRIX_MACHINE)
         some = [path for path in recipes if path.parent.name in FROM_CLANG]
         for recipe in recipes if step == 1 else some:
             captures.take(recipe, "--ptx-from", "clang")
