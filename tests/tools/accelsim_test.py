@@ -136,6 +136,22 @@ class RoundTrip(AccelSimTest):
         blocks = program.get("program", program)["block"]
         self.assertEqual([len(b.get("successor", [])) for b in blocks if b["first_instruction"] <= 4][-1], 2)
 
+    def test_a_block_that_is_too_long_for_one_chunk(self):
+        """It is cut in time, and accesses behind the cut are left for the next part."""
+        lines = ["0000 ffffffff 1 R2 LDG.E 1 R4 4 1 0x1000 4 0"]
+        for turn in range(9000):
+            taken = "ffffffff" if turn < 8999 else "00000000"
+            lines += ["0010 ffffffff 1 R3 IADD3 1 R3 0 0", f"0020 {taken} 0 BRA 1 R3 0 16"]
+        lines += ["0030 ffffffff 0 STG.E 2 R4 R3 4 1 0x2000 4 0", "0040 ffffffff 0 EXIT 0 0 0"]
+        trace = self.take(self.write("\n".join(lines), HEADER.replace("(4,1,1)", "(32,1,1)")))
+        threads = {}
+        for _, _, thread, instructions in dump(trace):  # once for each part
+            threads.setdefault(thread, []).extend(instructions)
+        for thread in (0, 31):
+            self.assertEqual(len(threads[thread]), 18003)
+            addresses = [i["address"] for i in threads[thread] if "address" in i]
+            self.assertEqual(addresses, [0x1000 + 4 * thread, 0x2000 + 4 * thread])
+
     def test_a_second_round_changes_nothing(self):
         one = self.take(self.export(SAMPLES / "bfs.htrace", name="a"), "one.htrace")
         self.export(one, name="b")

@@ -168,6 +168,7 @@ class KernelCopy {
               block_ = block;
               instructions_ = 0;
               accesses_ = 0;
+              cuts_.clear();
               threads_.resize(threads);
               for (Thread& thread : threads_) {
                 thread.at = ObservedProgram::kStart;
@@ -213,6 +214,10 @@ class KernelCopy {
       thread.addresses.push_back(address);
       ++accesses_;
     }
+    if (std::max(instructions_, accesses_ * 2) > kPartInstructions * (cuts_.size() + 1)) {
+      std::vector<Cut>& cut = cuts_.emplace_back();
+      for (const Thread& thread : threads_) cut.push_back({thread.decisions.size(), thread.addresses.size()});
+    }
     return absl::OkStatus();
   }
 
@@ -220,37 +225,44 @@ class KernelCopy {
     for (Thread& thread : threads_) {
       HEDDLE_RETURN_IF_ERROR(Move(thread, ObservedProgram::kEnd));
     }
-    const uint64_t parts = 1 + std::max(instructions_, accesses_ * 2) / kPartInstructions;
     std::vector<ThreadRecord> records(threads_.size());
-    if (parts == 1) {
+    if (cuts_.empty()) {
       for (size_t t = 0; t < threads_.size(); ++t) {
         records[t] = {threads_[t].decisions, threads_[t].addresses, true};
       }
       return writer_.AddBlock(block_, records, instructions_);
     }
-    std::vector<size_t> decided(threads_.size(), 0);
-    std::vector<size_t> accessed(threads_.size(), 0);
+    std::vector<Cut>& end = cuts_.emplace_back();
+    for (const Thread& thread : threads_) end.push_back({thread.decisions.size(), thread.addresses.size()});
+    std::vector<Cut> done(threads_.size());
     std::vector<uint64_t> consumed(threads_.size(), 0);
-    for (uint64_t part = 1; part <= parts; ++part) {
-      const bool last = part == parts;
+    for (const std::vector<Cut>& cut : cuts_) {
+      const bool last = &cut == &cuts_.back();
       for (size_t t = 0; t < threads_.size(); ++t) {
-        const Thread& thread = threads_[t];
-        const size_t until = thread.decisions.size() * part / parts;
-        records[t] = {std::span(thread.decisions).subspan(decided[t], until - decided[t]),
-                      std::span(thread.addresses).subspan(accessed[t]), last};
-        decided[t] = until;
+        const Cut from = done[t];
+        records[t] = {std::span(threads_[t].decisions).subspan(from.decisions, cut[t].decisions - from.decisions),
+                      std::span(threads_[t].addresses).subspan(from.addresses, cut[t].addresses - from.addresses),
+                      last};
+        done[t].decisions = cut[t].decisions;
       }
       HEDDLE_RETURN_IF_ERROR(writer_.AddBlockPart(block_, records, last, consumed));
-      for (size_t t = 0; t < threads_.size(); ++t) accessed[t] += consumed[t];
+      for (size_t t = 0; t < threads_.size(); ++t) done[t].addresses += consumed[t];
     }
     return absl::OkStatus();
   }
+
+  // How far a thread had come: what it had decided and accessed.
+  struct Cut {
+    size_t decisions = 0;
+    size_t addresses = 0;
+  };
 
   const ObservedProgram& program_;
   const Windows& windows_;
   TraceWriter& writer_;
   ImportSummary& summary_;
   std::vector<Thread> threads_;
+  std::vector<std::vector<Cut>> cuts_;  // by part of a long block, by thread
   uint64_t block_ = 0;
   uint64_t instructions_ = 0;  // thread-instructions of the block
   uint64_t accesses_ = 0;
