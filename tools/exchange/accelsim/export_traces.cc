@@ -10,10 +10,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "replay/analysis/warp_paths.h"
-#include "tools/exchange/accelsim/code_layout.h"
+#include "tools/exchange/accelsim/code_text.h"
 #include "tools/exchange/accelsim/kernel_file.h"
 #include "tools/exchange/accelsim/line_file.h"
-#include "tools/exchange/accelsim/sass.h"
+#include "tools/exchange/accelsim/warp_issues.h"
 #include "traces/base/status_macros.h"
 #include "traces/format/chunk/walk.h"
 #include "traces/format/edit/block_slices.h"
@@ -29,10 +29,6 @@ using replay::Pc;
 using replay::ThreadPath;
 using trace::v1::Dim3;
 
-constexpr int kBinaryVersion = 70;  // whose opcodes sass.h gives
-// Most operands that Accel-Sim's reader takes (MAX_DST and MAX_SRC in trace_parser.h).
-constexpr int kMostDst = 1;
-constexpr int kMostSrc = 4;
 constexpr size_t kFlushBytes = 1 << 20;
 // Where NVBit mostly finds the windows, should the trace have none.
 constexpr uint64_t kUsualSharedBase = 0x7f00'0000'0000;
@@ -49,110 +45,6 @@ uint64_t BaseOf(const trace::TraceReader& reader, trace::v1::MemorySpace space, 
     if (window.space() == space) return window.base();
   }
   return usual;
-}
-
-// A static instruction as text: what stands in front of the mask, and behind it up to the addresses.
-struct Line {
-  std::string pc;
-  std::string operands;  // " DST_COUNT [R..] OPCODE SRC_COUNT [R..] WIDTH"
-  uint64_t immediate = 0;
-  bool has_address = false;
-  Pc falls_to = trace::kNoPc;  // conditional branch: where the lanes go on that do not take it
-};
-
-struct CodeText {
-  std::vector<Line> lines;                        // by instruction
-  std::vector<std::optional<Line>> jumps_behind;  // by block: a branch that only machine code needs
-  std::string moved;                              // lines of the header: see KernelHeader.moved
-};
-
-// Where the trace has what stands elsewhere in the code; nothing if branches of the code's own are in between.
-std::string MovedText(const trace::Program& program, const CodeLayout& layout) {
-  std::vector<KernelHeader::Moved> runs;
-  const auto add = [&](uint32_t b) {
-    const trace::Block& block = program.block(b);
-    if (!runs.empty() && runs.back().place + runs.back().count == block.first) {
-      runs.back().count += block.count;
-    } else {
-      runs.push_back({layout.places[b].first, block.count, block.first});
-    }
-  };
-  for (const uint32_t b : layout.order) {
-    if (layout.places[b].jumps_behind) return "";
-    add(b);
-  }
-  std::string text;
-  if (runs.size() < 2) return text;
-  constexpr size_t kRunsPerLine = 1000;
-  for (size_t i = 0; i < runs.size(); ++i) {
-    if (i % kRunsPerLine == 0) absl::StrAppend(&text, i == 0 ? "-" : "\n-", kMovedHeader, " =");
-    absl::StrAppend(&text, " ", runs[i].first, " ", runs[i].count, " ", runs[i].place);
-  }
-  return text + "\n";
-}
-
-std::string PcText(uint64_t position) { return absl::StrCat(absl::Hex(position * kOurPcBytes, absl::kZeroPad4), " "); }
-
-// The text of a program. Refuses what machine code cannot have.
-absl::StatusOr<CodeText> TextOf(const trace::Program& program, uint64_t& lost_registers) {
-  std::vector<bool> jumps;
-  for (const trace::Block& block : program.blocks()) {
-    const absl::StatusOr<std::string> last = SassOf(program.instruction(block.first + block.count - 1));
-    const absl::StatusOr<SassClass> what = last.ok() ? ClassifySass(*last) : last.status();
-    jumps.push_back(what.ok() && what->jumps);
-  }
-  const CodeLayout layout = LayOut(program, jumps);
-  const auto place = [&](uint32_t block) { return uint64_t{layout.places[block].first} * kOurPcBytes; };
-  CodeText text;
-  text.moved = MovedText(program, layout);
-  text.jumps_behind.resize(program.blocks().size());
-  std::vector<Line>& lines = text.lines;
-  for (uint32_t b = 0; b < program.blocks().size(); ++b) {
-    const trace::Block& block = program.block(b);
-    for (Pc pc = block.first; pc < block.first + block.count; ++pc) {
-      const trace::v1::Instruction& instruction = program.instruction(pc);
-      const absl::StatusOr<std::string> opcode = SassOf(instruction);
-      if (!opcode.ok()) {
-        return absl::UnimplementedError(
-            absl::StrCat("instruction ", pc, " (", instruction.mnemonic(), "): ", opcode.status().message()));
-      }
-      Line& line = lines.emplace_back();
-      line.pc = PcText(layout.places[b].first + (pc - block.first));
-      const auto append = [&](const google::protobuf::RepeatedField<uint32_t>& registers, int most) {
-        const int count = std::min(registers.size(), most);
-        lost_registers += static_cast<uint64_t>(registers.size() - count);
-        absl::StrAppend(&line.operands, " ", count);
-        for (int i = 0; i < count; ++i) {
-          const uint32_t number = registers.Get(i) - 1;
-          absl::StrAppend(&line.operands, " R", number < kZeroRegister ? number : number + 1);
-        }
-      };
-      append(instruction.dst(), kMostDst);
-      absl::StrAppend(&line.operands, " ", *opcode);
-      append(instruction.src(), kMostSrc);
-      line.has_address = trace::Program::HasAddress(instruction);
-      absl::StrAppend(&line.operands, " ", line.has_address ? instruction.access_bytes() : 0);
-      if (instruction.op() == trace::v1::OP_BARRIER) line.immediate = instruction.barrier_id();
-    }
-    Line& last = lines.back();
-    if (block.terminator == trace::v1::BRANCH_CONDITIONAL) {
-      if (!jumps[b]) {
-        return absl::UnimplementedError(absl::StrCat("basic block ", b, " branches without a branch at its end"));
-      }
-      last.falls_to = program.block(layout.FallThrough(program, b)).first;
-      last.immediate = place(layout.Goal(program, b));
-    } else if (block.terminator == trace::v1::CALL) {
-      last.immediate = place(program.targets()[block.first_target]);
-    } else if (block.terminator == trace::v1::FALL_THROUGH && jumps[b]) {
-      last.immediate = place(block.successor);
-    }
-    if (!layout.places[b].jumps_behind) continue;
-    Line& jump = text.jumps_behind[b].emplace();
-    jump.pc = PcText(layout.places[b].first + block.count);
-    jump.operands = " 0 BRA 0 0";
-    jump.immediate = place(layout.FallThrough(program, b));
-  }
-  return text;
 }
 
 // Appends addresses in the most compact of the format's forms, as the tracer does.
@@ -225,13 +117,13 @@ class LaunchExport {
     absl::StrAppend(&text_, "-kernel name = ", program_.name(), "\n-kernel id = ", launch.id() + 1,
                     "\n-grid dim = ", Dimensions(launch.grid()), "\n-block dim = ", Dimensions(launch.block()),
                     "\n-shmem = ", program_.proto().static_shared_bytes() + launch.dynamic_shared_bytes(),
-                    "\n-nregs = ", program_.proto().register_count(), "\n-binary version = ", kBinaryVersion,
+                    "\n-nregs = ", program_.proto().register_count(), "\n-binary version = ", code_.binary_version,
                     "\n-cuda stream id = ", launch.stream(), "\n-shmem base_addr = 0x",
                     absl::Hex(BaseOf(reader_, trace::v1::SPACE_SHARED, kUsualSharedBase), absl::kZeroPad16),
                     "\n-local mem base_addr = 0x",
                     absl::Hex(BaseOf(reader_, trace::v1::SPACE_LOCAL, kUsualLocalBase), absl::kZeroPad16),
                     "\n-nvbit version = ", kOurNvbitVersion, HEDDLE_VERSION,
-                    ")\n-accelsim tracer version = ", kNewestTracer, "\n-enable lineinfo = 0\n", code_.moved,
+                    ")\n-accelsim tracer version = ", kNewestTracer, "\n-enable lineinfo = 0\n", code_.header,
                     "\n#traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num "
                     "[reg_srcs] mem_width [adrrescompress?] [mem_addresses] immediate\n\n");
   }
@@ -265,20 +157,22 @@ class LaunchExport {
   absl::Status WriteWarp(size_t number, std::span<const BlockThread> threads) {
     std::vector<const ThreadPath*> paths;
     for (const BlockThread& thread : threads) paths.push_back(&thread.path);
-    const replay::Alignment issues = replay::ReconvergingAtPostDominators(paths, pieces_);
+    const replay::Alignment issues = program_.proto().level() == trace::v1::LEVEL_MACHINE
+                                         ? IssuesWithGuards(paths, pieces_)
+                                         : replay::ReconvergingAtPostDominators(paths, pieces_);
     std::array<size_t, kWarpThreads> step{};  // of the thread's path that comes next
     uint64_t count = 0;
     for (const replay::AlignedColumn& column : issues) {
       const auto lanes = static_cast<uint32_t>(column.lanes);
       Advance(lanes, step);
-      count += pieces_.weights()[column.piece];
+      const Pc first = pieces_[column.piece].at.pc();
+      for (Pc pc = first; pc < first + pieces_.weights()[column.piece]; ++pc) count += LinesOf(code_.lines[pc]);
       if (const Line* jump = JumpBehind(column.piece); jump != nullptr && Jumping(column, threads, step) != 0) ++count;
     }
     summary_.warp_instructions += count;
     absl::StrAppend(&text_, "\nwarp = ", number, "\ninsts = ", count, "\n");
     step.fill(0);
     std::array<size_t, kWarpThreads> address{};  // of its addresses
-    std::array<uint64_t, kWarpThreads> values{};
     for (const replay::AlignedColumn& column : issues) {
       const auto lanes = static_cast<uint32_t>(column.lanes);
       Advance(lanes, step);
@@ -288,15 +182,7 @@ class LaunchExport {
         const Line& line = code_.lines[pc];
         const uint32_t mask =
             line.falls_to != trace::kNoPc ? lanes & ~GoingTo(line.falls_to, lanes, threads, step) : lanes;
-        absl::StrAppend(&text_, line.pc, absl::Hex(mask, absl::kZeroPad8), line.operands);
-        if (line.has_address) {
-          for (uint32_t left = lanes; left != 0; left &= left - 1) {
-            const auto lane = static_cast<size_t>(std::countr_zero(left));
-            values[lane] = threads[lane].addresses[address[lane]++];
-          }
-          AppendAddresses(lanes, values, text_);
-        }
-        absl::StrAppend(&text_, " ", line.immediate, " \n");
+        AppendLines(line, lanes, mask, threads, address);
       }
       if (const Line* jump = JumpBehind(column.piece); jump != nullptr) {
         const uint32_t mask = Jumping(column, threads, step);
@@ -309,6 +195,31 @@ class LaunchExport {
       HEDDLE_RETURN_IF_ERROR(file_.Take(text_));
     }
     return absl::OkStatus();
+  }
+
+  static uint64_t LinesOf(const Line& line) {
+    return line.is_left_out ? 0 : std::max<uint64_t>(line.addresses.size(), 1);
+  }
+
+  // An instruction that `lanes` run. `next`, by lane: how many of its thread's numbers have been taken.
+  void AppendLines(const Line& line, uint32_t lanes, uint32_t mask, std::span<const BlockThread> threads,
+                   std::array<size_t, kWarpThreads>& next) {
+    std::array<uint64_t, kWarpThreads> values{};
+    for (size_t i = 0; i < LinesOf(line); ++i) {
+      absl::StrAppend(&text_, line.pc, absl::Hex(mask, absl::kZeroPad8), line.operands);
+      if (!line.addresses.empty()) {
+        for (uint32_t left = lanes; left != 0; left &= left - 1) {
+          const auto lane = static_cast<size_t>(std::countr_zero(left));
+          values[lane] = threads[lane].addresses[next[lane] + line.addresses[i]] - line.address_base;
+        }
+        AppendAddresses(lanes, values, text_);
+      }
+      absl::StrAppend(&text_, " ", line.immediate, " \n");
+    }
+    if (line.columns == 0) return;
+    for (uint32_t left = lanes; left != 0; left &= left - 1) {
+      next[static_cast<size_t>(std::countr_zero(left))] += line.columns;
+    }
   }
 
   static void Advance(uint32_t lanes, std::array<size_t, kWarpThreads>& step) {
@@ -353,6 +264,27 @@ class LaunchExport {
   uint64_t instructions_ = 0;
 };
 
+// Whether Accel-Sim's traces can say what the instruction does.
+bool HasForm(const trace::v1::Instruction& instruction, bool is_machine) {
+  if (trace::IsUnusualBarrier(instruction)) return false;
+  if (!is_machine) return trace::CountColumns(instruction) == (trace::Program::HasAddress(instruction) ? 1 : 0);
+  switch (instruction.async().role()) {
+    case trace::v1::Async::COPY:
+    case trace::v1::Async::COMMIT:
+    case trace::v1::Async::WAIT_GROUP:
+    case trace::v1::Async::WAIT_ALL:
+      return true;
+    case trace::v1::Async::ROLE_UNSPECIFIED:
+      // Masks and values of uniform registers are in none of its traces; that they were recorded changes nothing.
+      return std::ranges::all_of(instruction.operand(), [](const trace::v1::Operand& operand) {
+        return operand.kind() == trace::v1::Operand::ADDRESS || operand.kind() == trace::v1::Operand::MEMBERS ||
+               operand.kind() == trace::v1::Operand::UNIFORM;
+      });
+    default:
+      return false;
+  }
+}
+
 absl::Status CheckLaunch(const trace::TraceReader& reader, const trace::LaunchView& launch) {
   const std::string place =
       absl::StrCat("launch ", launch.launch.id(), " (", trace::BriefKernelName(launch.program->name()), "): ");
@@ -365,9 +297,13 @@ absl::Status CheckLaunch(const trace::TraceReader& reader, const trace::LaunchVi
     return absl::FailedPreconditionError(absl::StrCat(place, "its shuffles and votes saw warps of ",
                                                       reader.header().warp_width(), " threads; Accel-Sim's have 32"));
   }
+  const bool is_machine = launch.program->proto().level() == trace::v1::LEVEL_MACHINE;
   for (const trace::v1::Instruction& instruction : launch.program->proto().instruction()) {
-    const uint32_t columns = trace::CountColumns(instruction);
-    if (columns == (trace::Program::HasAddress(instruction) ? 1 : 0) && !trace::IsUnusualBarrier(instruction)) continue;
+    if (is_machine && instruction.barrier_threads() != 0) {
+      return absl::UnimplementedError(absl::StrCat(place, "has a barrier of ", instruction.barrier_threads(),
+                                                   " threads: barriers of Accel-Sim are those of all threads"));
+    }
+    if (HasForm(instruction, is_machine)) continue;
     return absl::UnimplementedError(
         absl::StrCat(place, "'", instruction.mnemonic(), "' has no form in Accel-Sim's traces"));
   }
@@ -396,6 +332,10 @@ absl::StatusOr<ExportSummary> ExportTraces(const trace::TraceReader& reader, con
 
   ExportSummary summary;
   // Everything that can be refused is refused before the first file is written.
+  const WindowBases windows{BaseOf(reader, trace::v1::SPACE_SHARED, kUsualSharedBase),
+                            BaseOf(reader, trace::v1::SPACE_LOCAL, kUsualLocalBase)};
+  uint64_t lost_registers = 0;
+  uint64_t guarded = 0;
   std::vector<CodeText> code(reader.launches().size());
   for (size_t i = 0; i < code.size(); ++i) {
     const trace::LaunchView& launch = reader.launches()[i];
@@ -404,17 +344,24 @@ absl::StatusOr<ExportSummary> ExportTraces(const trace::TraceReader& reader, con
       continue;
     }
     HEDDLE_RETURN_IF_ERROR(CheckLaunch(reader, launch));
-    absl::StatusOr<CodeText> of_program = TextOf(*launch.program, summary.lost_registers);
+    absl::StatusOr<CodeText> of_program = TextOf(*launch.program, windows);
     if (!of_program.ok()) {
       return absl::Status(of_program.status().code(),
                           absl::StrCat("kernel ", launch.program->name(), ": ", of_program.status().message()));
     }
     code[i] = *std::move(of_program);
+    lost_registers += code[i].lost_registers;
+    guarded += code[i].guarded_computing;
   }
-  if (summary.lost_registers > 0) {
-    summary.notes.push_back(absl::StrCat(summary.lost_registers,
+  if (lost_registers > 0) {
+    summary.notes.push_back(absl::StrCat(lost_registers,
                                          " operands are left out: the format holds one "
                                          "destination and four sources per instruction"));
+  }
+  if (guarded > 0) {
+    summary.notes.push_back(absl::StrCat(guarded,
+                                         " guarded instructions compute only: their masks hold all active lanes, for "
+                                         "the trace does not tell those with a false guard"));
   }
   fs::create_directories(folder, error);
   if (error) return absl::UnavailableError(absl::StrCat(folder, ": cannot create the folder: ", error.message()));

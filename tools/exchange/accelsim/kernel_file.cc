@@ -1,5 +1,6 @@
 #include "tools/exchange/accelsim/kernel_file.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <limits>
@@ -100,6 +101,23 @@ bool KernelFile::ReadMoved(absl::string_view text) {
   return true;
 }
 
+// "FIRST COUNT FIRST COUNT ...", ascending, likewise.
+bool KernelFile::ReadGuarded(absl::string_view text) {
+  while (!text.empty()) {
+    KernelHeader::Run run;
+    for (uint32_t* number : {&run.first, &run.count}) {
+      if (!TakeNumber(text, 10, *number) || *number > trace::kMaxInstructions) return false;
+    }
+    if (!header_.guarded.empty()) {
+      const KernelHeader::Run& before = header_.guarded.back();
+      if (run.first < before.first + std::max(before.count, 1u)) return false;
+    }
+    header_.guarded.push_back(run);
+    text = absl::StripLeadingAsciiWhitespace(text);
+  }
+  return true;
+}
+
 absl::Status KernelFile::ReadHeaderLine(absl::string_view line) {
   absl::string_view name;
   absl::string_view value;
@@ -130,6 +148,8 @@ absl::Status KernelFile::ReadHeaderLine(absl::string_view line) {
     good = ParseNumber(value, 10, header_.tracer_version);
   } else if (name == kMovedHeader) {
     good = ReadMoved(value);
+  } else if (name == kGuardedHeader) {
+    good = ReadGuarded(value);
   } else if (name == "enable lineinfo") {
     good = ParseNumber(value, 10, number) && number <= 1;
     header_.has_lines = number == 1;

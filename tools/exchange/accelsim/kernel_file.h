@@ -21,7 +21,8 @@ namespace heddle::tools::accelsim {
 
 inline constexpr uint32_t kWarpThreads = 32;
 inline constexpr uint32_t kOurPcBytes = 16;  // from an instruction to the next one in files that export writes
-inline constexpr char kMovedHeader[] = "heddle moved";  // see KernelHeader.moved
+inline constexpr char kMovedHeader[] = "heddle moved";      // see KernelHeader.moved
+inline constexpr char kGuardedHeader[] = "heddle guarded";  // see KernelHeader.guarded
 // In place of NVBit's version in files that `heddle trace export` writes; our own version follows.
 inline constexpr char kOurNvbitVersion[] = "none (heddle ";
 inline constexpr uint32_t kOldestTracer = 3;
@@ -53,6 +54,13 @@ struct KernelHeader {
     uint32_t place = 0;
   };
   std::vector<Moved> moved;
+  // Runs of instructions of machine code, ascending, that threads may pass: their predicates are not in the lines.
+  // Those of one run have one predicate, and are run or passed together. Files of ours only.
+  struct Run {
+    uint32_t first = 0;  // number of the instruction
+    uint32_t count = 0;  // 0 = it is a branch, and threads may fall through
+  };
+  std::vector<Run> guarded;
 
   // Whether `heddle trace export` wrote the file: then the immediate of a branch is the PC that it leads to.
   bool IsOurs() const;
@@ -94,6 +102,7 @@ class KernelFile {
   absl::Status ReadHeader();
   absl::Status ReadHeaderLine(absl::string_view line);
   bool ReadMoved(absl::string_view text);
+  bool ReadGuarded(absl::string_view text);
   absl::Status ReadBlock(const Visitor& visitor);
   absl::Status ParseInstruction(absl::string_view line, uint32_t lanes);
   absl::Status ParseAddresses(absl::string_view& rest);

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "traces/base/status_macros.h"
 #include "traces/format/program/post_dominators.h"
@@ -147,18 +148,34 @@ void ObservedProgram::AddJoins() {
     if (from == kStart || to == kEnd || instructions_[from].what.jumps) continue;
     for (uint32_t rank = rank_[from] + 1; rank < rank_[to]; ++rank) skipped[rank] = true;
   }
+  std::vector<bool> is_target(instructions_.size(), false);
+  for (const Observed& observed : instructions_) {
+    if (observed.target != kEnd) is_target[observed.target] = true;
+  }
+  const auto gone_around = [&](uint32_t at) {
+    const Observed& observed = instructions_[order_[at]];
+    return (skipped[at] || observed.is_guarded) && GoneAround(observed);
+  };
   std::vector<uint32_t> joined;
   for (uint32_t rank = 1; rank < order_.size(); ++rank) {
-    const auto gone_around = [&](uint32_t at) { return skipped[at] && GoneAround(instructions_[order_[at]]); };
-    if (gone_around(rank - 1) && gone_around(rank)) joined.push_back(order_[rank]);
+    const Observed& observed = instructions_[order_[rank]];
+    if (observed.goes_on || !gone_around(rank)) continue;
+    // Where a run that the file tells begins a block, what leads there leads to the decision on it.
+    const bool begins_block = is_target[order_[rank]] || instructions_[order_[rank - 1]].what.jumps;
+    if (gone_around(rank - 1) || (observed.is_guarded && begins_block)) joined.push_back(order_[rank]);
   }
+  std::vector<uint32_t> join_of(instructions_.size(), kEnd);
   for (const uint32_t number : joined) {
     Observed join;
     join.pc = instructions_[number].pc;
     join.opcode = "NOP.JOIN";
     join.what.op = trace::v1::OP_MOVE;
     join.is_join = true;
+    join_of[number] = static_cast<uint32_t>(instructions_.size());
     instructions_.push_back(std::move(join));
+  }
+  for (Observed& observed : instructions_) {
+    if (observed.target != kEnd && join_of[observed.target] != kEnd) observed.target = join_of[observed.target];
   }
   if (!joined.empty()) Sort();
 }
@@ -166,6 +183,8 @@ void ObservedProgram::AddJoins() {
 void ObservedProgram::FindTargets() {
   for (Observed& observed : instructions_) {
     if (observed.what.op != trace::v1::OP_BRANCH && observed.what.op != trace::v1::OP_CALL) continue;
+    // BRX goes where a register says; so do calls without a place.
+    if (!absl::StartsWith(observed.opcode, "BRA") && observed.immediate <= 0) continue;
     if (observed.immediate < 0 || observed.immediate > std::numeric_limits<uint32_t>::max()) continue;
     observed.target_pc = static_cast<uint32_t>(observed.immediate);
     observed.target = NumberOf(observed.target_pc);
@@ -176,12 +195,55 @@ void ObservedProgram::AddWaysNotTaken(const std::vector<bool>& run,
                                       std::vector<std::vector<uint32_t>>& successors) const {
   for (uint32_t number = 0; number < instructions_.size(); ++number) {
     const Observed& branch = instructions_[number];
-    if (!run[number] || branch.what.op != trace::v1::OP_BRANCH || branch.target == kEnd) continue;
+    const bool is_branch = branch.what.op == trace::v1::OP_BRANCH || branch.falls_through;
+    if (!run[number] || !is_branch || branch.target == kEnd) continue;
     if (run[branch.target]) successors[number].push_back(branch.target);
     // A branch with a guard can fall through.
-    if (branch.src.empty() || rank_[number] + 1 == order_.size()) continue;
+    if ((branch.src.empty() && !branch.falls_through) || rank_[number] + 1 == order_.size()) continue;
     const uint32_t next = order_[rank_[number] + 1];
     if (run[next] && instructions_[next].pc == branch.pc + kOurPcBytes) successors[number].push_back(next);
+  }
+}
+
+void ObservedProgram::FindGuarded(const std::vector<KernelHeader::Run>& runs) {
+  for (const KernelHeader::Run& run : runs) {
+    const uint32_t branch = NumberOf(run.first * kOurPcBytes);
+    if (run.count == 0 && branch != kEnd) instructions_[branch].falls_through = true;
+    for (uint32_t i = 0; i < run.count; ++i) {
+      const uint32_t number = NumberOf((run.first + i) * kOurPcBytes);
+      if (number == kEnd) break;
+      instructions_[number].is_guarded = true;
+      instructions_[number].guarded_behind = run.count - 1 - i;
+      instructions_[number].goes_on = i > 0;
+    }
+  }
+}
+
+void ObservedProgram::AddWaysAround(std::vector<bool>& run, std::vector<std::vector<uint32_t>>& successors) const {
+  const auto size = static_cast<uint32_t>(order_.size());
+  const auto at = [&](uint32_t rank) -> const Observed& { return instructions_[order_[rank]]; };
+  const auto follows = [&](uint32_t rank) {
+    return at(rank).is_join || at(rank - 1).is_join || at(rank - 1).pc + kOurPcBytes == at(rank).pc;
+  };
+  // By rank: a run begins here that can be passed, for behind its last one there is a place to go on at.
+  std::vector<bool> is_passed(size, false);
+  for (uint32_t rank = size; rank-- > 1;) {
+    const Observed& first = at(rank);
+    const uint32_t behind = rank + first.guarded_behind + 1;
+    bool passed = first.is_guarded && !first.goes_on && GoneAround(first) && behind < size;
+    for (uint32_t next = rank; passed && next <= behind; ++next) passed = follows(next);
+    is_passed[rank] = passed && (run[order_[behind]] || is_passed[behind]);
+  }
+  for (uint32_t rank = 1; rank < size; ++rank) {
+    const uint32_t before = order_[rank - 1];
+    if (!is_passed[rank] || !run[before] || at(rank - 1).what.jumps) continue;
+    const uint32_t last = rank + at(rank).guarded_behind;
+    successors[before].push_back(order_[rank]);
+    successors[before].push_back(order_[last + 1]);
+    for (uint32_t next = rank; next <= last; ++next) {
+      run[order_[next]] = true;
+      if (!at(next).what.ends) successors[order_[next]].push_back(order_[next + 1]);
+    }
   }
 }
 
@@ -231,7 +293,10 @@ std::vector<uint32_t> ObservedProgram::Places(const std::vector<bool>& run) cons
 absl::StatusOr<KernelProgram> ObservedProgram::Build(const KernelHeader& header) {
   if (instructions_.empty()) return absl::DataLossError("the kernel has no instructions");
   if (hops_.size() > kMostHops) return absl::ResourceExhaustedError("the kernel's flow has too many different ways");
-  if (header.IsOurs()) FindTargets();
+  if (header.IsOurs()) {
+    FindTargets();
+    FindGuarded(header.guarded);
+  }
   Sort();
   AddJoins();
   PutBack(header.IsOurs() ? header.moved : std::vector<KernelHeader::Moved>());
@@ -262,7 +327,10 @@ absl::StatusOr<KernelProgram> ObservedProgram::Build(const KernelHeader& header)
     steps[h] = std::move(path);
   }
 
-  if (header.IsOurs()) AddWaysNotTaken(run, successors);
+  if (header.IsOurs()) {
+    AddWaysNotTaken(run, successors);
+    AddWaysAround(run, successors);
+  }
 
   const std::vector<uint32_t> numbers = Places(run);  // by place; kUnused where nothing is known
   std::vector<uint32_t> place(count, kUnused);

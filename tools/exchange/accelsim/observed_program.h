@@ -80,6 +80,12 @@ class ObservedProgram {
     uint32_t target_pc = ~uint32_t{0};
     uint32_t target = kEnd;  // number of the instruction that a branch leads to, if the file says it
     bool has_address = false;
+    // A file of ours says that threads may pass it, with so many behind it (KernelHeader.guarded), and whether those in
+    // front of it are of the same run; or that it is a branch that they may fall through.
+    bool is_guarded = false;
+    uint32_t guarded_behind = 0;
+    bool goes_on = false;
+    bool falls_through = false;
     bool is_join = false;  // ours; stands in front of the instruction of the same PC
     uint32_t latest_hop = kStart;
   };
@@ -87,14 +93,18 @@ class ObservedProgram {
 
   // Whether a thread whose guard is false goes around the instruction instead of running it.
   static bool GoneAround(const Observed& instruction) {
-    return instruction.has_address || instruction.what.op == trace::v1::OP_BARRIER || instruction.what.ends;
+    return instruction.has_address || instruction.what.op == trace::v1::OP_BARRIER || instruction.what.ends ||
+           instruction.is_guarded;
   }
   void FindTargets();
+  void FindGuarded(const std::vector<KernelHeader::Run>& runs);
   void Sort();
   void AddJoins();
   void PutBack(const std::vector<KernelHeader::Moved>& moved);
   // Successors that branches have, though no thread went there: of files of ours, which name them.
   void AddWaysNotTaken(const std::vector<bool>& run, std::vector<std::vector<uint32_t>>& successors) const;
+  // The same of guarded instructions, which all threads ran, or none.
+  void AddWaysAround(std::vector<bool>& run, std::vector<std::vector<uint32_t>>& successors) const;
   // Numbers of the instructions in the order of the program, with a place of its own for every PC in between that no
   // thread came by (as far as that is sparing), so that lines of code hold what they held on the GPU.
   std::vector<uint32_t> Places(const std::vector<bool>& run) const;

@@ -14,8 +14,10 @@ namespace heddle::tools {
 namespace {
 
 constexpr char kExportFooter[] =
-    "\nWarps of 32 threads, formed as by --divergence pdom; opcodes of the Volta generation stand for our classes\n"
-    "(docs/how-to/from-accel-sim.md). All blocks of the launches must be recorded.";
+    "\nWarps of 32 threads, formed as by --divergence pdom. Machine code of sm_75, sm_80 and sm_86 is written as it "
+    "is;\n"
+    "of PTX, opcodes of the Volta generation stand for our classes (docs/how-to/from-accel-sim.md). All blocks of the\n"
+    "launches must be recorded.";
 
 int Export(const std::string& path, const std::string& folder, bool compress) {
   const auto reader = OpenTrace(path);
