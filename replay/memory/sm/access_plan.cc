@@ -35,6 +35,7 @@ AccessPlanner::AccessPlanner(const machine::v1::Machine& machine, const AddressW
                               ? 0
                               : machine.memory().hierarchy().l1_texture().line_bytes()),
       coalesces_(machine.memory().hierarchy().coalescing() != machine::v1::Hierarchy::COALESCING_OFF),
+      volatile_past_l1_(machine.memory().hierarchy().volatile_past_l1()),
       coalescer_(
           machine.memory().hierarchy().coalescing(), machine.core().warp_size(),
           machine.memory().hierarchy().l1_data().sets() == 0 ? 0 : machine.memory().hierarchy().l1_data().line_bytes(),

@@ -68,6 +68,11 @@ class AccessPlanner {
 
   // `plan` is overwritten. Counts instructions, transactions, shared memory passes.
   void Plan(const WarpAccess& access, AccessPlan& plan, SmMemoryCounters& counters);
+  // Whether it must not find its data in the L1: atomics, and volatile loads if the machine says so.
+  bool PassesL1(const WarpAccess& access) const {
+    return access.op == trace::v1::OP_ATOMIC ||
+           (access.op == trace::v1::OP_LOAD && access.is_volatile && volatile_past_l1_);
+  }
 
  private:
   // Lanes in the own block's shared memory, and behind them the access' lanes in that of others.
@@ -87,6 +92,7 @@ class AccessPlanner {
   uint64_t first_thread_;        // of this SM
   uint32_t texture_line_bytes_;  // 0: textures go through the data cache
   bool coalesces_;
+  bool volatile_past_l1_;
   Coalescer coalescer_;
   SharedMemoryBanks shared_;
   TransactionList transactions_;

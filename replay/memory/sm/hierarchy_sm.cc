@@ -43,7 +43,6 @@ HierarchySm::HierarchySm(const Machine& machine, const AddressWindows& windows, 
       stage_(machine, caches_, network_, pipes_, accesses_, directs_, client),
       planner_(machine, windows, sm),
       all_or_none_(machine.memory().hierarchy().all_misses_or_none()),
-      volatile_past_l1_(machine.memory().hierarchy().volatile_past_l1()),
       usual_latency_(UsualLatency(machine.memory().hierarchy())) {}
 
 void HierarchySm::SetProfile(MemoryProfile* profile) {
@@ -100,13 +99,11 @@ void HierarchySm::Submit(const WarpAccess& access, Cycle now) {
   const uint32_t steps = access.op == trace::v1::OP_STORE ? 0 : plan.size();
   const RecordId record = accesses_.Begin(access, joined, steps, now);
   if (profile_ != nullptr) profile_->Entered(access, plan, planner_);
-  const bool past_l1 = access.op == trace::v1::OP_ATOMIC ||
-                       (access.op == trace::v1::OP_LOAD && access.is_volatile && volatile_past_l1_);
   const bool entered = stage_.Submit({.op = access.op,
                                       .slot = access.slot,
                                       .record = record,
                                       .lanes = access.lanes,
-                                      .past_l1 = past_l1,
+                                      .past_l1 = planner_.PassesL1(access),
                                       .plan = &plan},
                                      now);
   if (entered) wake_ = std::min(wake_, stage_.ready());

@@ -89,7 +89,6 @@ class alignas(64) HierarchySm final : public SmMemory, public RemoteClient {
   AccessPlanner planner_;
   SmMemoryCounters planned_;  // what the planner counts
   const bool all_or_none_;
-  const bool volatile_past_l1_;
   const uint32_t usual_latency_;
   MemoryProfile* profile_ = nullptr;  // only if asked for
 };
