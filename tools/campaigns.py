@@ -121,13 +121,13 @@ def campaigns(source, build):
                 f"programs of {architecture} from {first}",
                 with_disassembler("machine_source_random_test"),
                 {
-                    "HEDDLE_RANDOM_MACHINE": "50",
+                    "HEDDLE_RANDOM_MACHINE": "250",
                     "HEDDLE_RANDOM_MACHINE_SEED": str(first),
                     "HEDDLE_RANDOM_MACHINE_ARCHITECTURE": architecture,
                 },
-                {"programs": 100},
+                {"programs": 500},
             )
-            for first in range(1000, 3500, 50)
+            for first in range(1000, 3500, 250)
             for architecture in ("sm_80", "sm_90")
         ]
         + [

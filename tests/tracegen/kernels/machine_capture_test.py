@@ -91,7 +91,8 @@ class Captures:
             self.fail(recipe, f"{policy}: {done.stderr.strip()}")
             return 0
         return sum(
-            launch["thread_instructions"] - launch.get("predicated_off", 0) for launch in json.loads(done.stdout)["launch"]
+            launch["thread_instructions"] - launch.get("predicated_off", 0)
+            for launch in json.loads(done.stdout)["launch"]
         )
 
     def exchange(self, recipe, trace):
