@@ -21,8 +21,12 @@ CollectiveStep::CollectiveStep(const trace::Program& program, Pc pc) {
     if (!to.constant) to.slot = SlotOf(program, FindColumn(program, pc, static_cast<uint32_t>(i)));
   }
   if (role == Async::COPY) bytes = instruction.operand(1).bytes();
-  adds_arrival = role == Async::BARRIER_COPIES && !absl::StrContains(instruction.mnemonic(), ".noinc");
-  drops_arrivals = role == Async::BARRIER_ARRIVE && absl::StrContains(instruction.mnemonic(), "arrive_drop");
+  // As PTX and as machine code write it.
+  const auto says = [&](const char* ptx, const char* machine) {
+    return absl::StrContains(instruction.mnemonic(), ptx) || absl::StrContains(instruction.mnemonic(), machine);
+  };
+  adds_arrival = role == Async::BARRIER_COPIES && !says(".noinc", ".ARVCNT");
+  drops_arrivals = role == Async::BARRIER_ARRIVE && says("arrive_drop", ".OPTOUT");
 }
 
 int CollectiveStep::Find(trace::v1::Operand::Kind kind) const {

@@ -59,16 +59,32 @@ TEST(TransactionBarrier, CopiesMayArriveBesidesThoseOfTheCount) {
             "0:0[0 1 2 3] 1:1[0 1 2 3] 2:2[0 1 2 3] 3:3[0 1 2 3] 4:4[0 1 2 3] 5:5[0 1 2 3] 27:6[0 1 2 3]");
 }
 
+// Machine code says so in its own words.
+TEST(TransactionBarrier, CopiesOfMachineCodeArrive) {
+  KernelProgram program = Straight(4);
+  MakeTransactionBarrier(*program.mutable_instruction(0), Async::BARRIER_INIT, 4);
+  MakeCopy(*program.mutable_instruction(1));
+  MakeTransactionBarrier(*program.mutable_instruction(2), Async::BARRIER_COPIES);
+  program.mutable_instruction(2)->set_mnemonic("ARRIVES.LDGSTSBAR.64.ARVCNT");
+  MakeTransactionBarrier(*program.mutable_instruction(3), Async::BARRIER_WAIT, 1);
+  const std::vector<ThreadTrace> threads(4, Thread({}, {kShared, kGlobal, kShared + 64, kShared, kShared}));
+  EXPECT_EQ(LogOf(*MakeTrace(program, 1, threads), Slow()),
+            "0:0[0 1 2 3] 1:1[0 1 2 3] 2:2[0 1 2 3] 3:3[0 1 2 3] 27:4[0 1 2 3]");
+}
+
 // Four of eight drop out in the first phase: the second is over with the other four.
 TEST(TransactionBarrier, WhoDropsOutIsNotExpectedInLaterPhases) {
-  KernelProgram program = Straight(5);
-  MakeTransactionBarrier(*program.mutable_instruction(0), Async::BARRIER_INIT, 8);
-  for (const int at : {1, 2, 3}) MakeTransactionBarrier(*program.mutable_instruction(at), Async::BARRIER_ARRIVE, 1);
-  program.mutable_instruction(1)->set_mnemonic("mbarrier.arrive_drop.shared.b64");
-  MakeTransactionBarrier(*program.mutable_instruction(4), Async::BARRIER_WAIT, 2);
-  const std::vector<ThreadTrace> threads(4, Thread({}, std::vector<uint64_t>(5, kShared)));
-  EXPECT_EQ(LogOf(*MakeTrace(program, 1, threads), RunOptions()),
-            "0:0[0 1 2 3] 1:1[0 1 2 3] 2:2[0 1 2 3] 3:3[0 1 2 3] 4:4[0 1 2 3] 5:5[0 1 2 3]");
+  for (const char* drop : {"mbarrier.arrive_drop.shared.b64", "SYNCS.ARRIVE.TRANS64.OPTOUT.A1T0"}) {
+    KernelProgram program = Straight(5);
+    MakeTransactionBarrier(*program.mutable_instruction(0), Async::BARRIER_INIT, 8);
+    for (const int at : {1, 2, 3}) MakeTransactionBarrier(*program.mutable_instruction(at), Async::BARRIER_ARRIVE, 1);
+    program.mutable_instruction(1)->set_mnemonic(drop);
+    MakeTransactionBarrier(*program.mutable_instruction(4), Async::BARRIER_WAIT, 2);
+    const std::vector<ThreadTrace> threads(4, Thread({}, std::vector<uint64_t>(5, kShared)));
+    EXPECT_EQ(LogOf(*MakeTrace(program, 1, threads), RunOptions()),
+              "0:0[0 1 2 3] 1:1[0 1 2 3] 2:2[0 1 2 3] 3:3[0 1 2 3] 4:4[0 1 2 3] 5:5[0 1 2 3]")
+        << drop;
+  }
 }
 
 // Single warps of one thread, four rows: block 0 has three and is busy. The first warp of block 1 begins a copy that it

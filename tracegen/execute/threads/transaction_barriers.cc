@@ -8,7 +8,8 @@
 namespace heddle::tracegen {
 namespace {
 
-constexpr uint32_t kCountBits = 20;
+constexpr uint32_t kCountBits = kTransactionCountBits;
+static_assert(kTransactionPendingBit == kCountBits, "arrivals that are to come lie behind those that are expected");
 constexpr uint32_t kBytesBits = 22;
 constexpr uint64_t kCountMask = (uint64_t{1} << kCountBits) - 1;
 constexpr uint64_t kBytesMask = (uint64_t{1} << kBytesBits) - 1;
@@ -64,6 +65,10 @@ std::string TransactionBarriers::Apply(Transaction operation, uint64_t address, 
     State{number, number, 0, 0, true}.Store(Place(address));
     phases_[address] = 0;
     return "";
+  }
+  if (operation == Transaction::kInvalidateOfWarp) {
+    if (!WhyRefused(address).empty()) return "";
+    operation = Transaction::kInvalidate;
   }
   if (std::string why = WhyRefused(address); !why.empty()) return why;
   State state = State::Load(Place(address));

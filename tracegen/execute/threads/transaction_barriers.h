@@ -56,7 +56,7 @@ class TransactionBarriers {
   uint32_t SiteOf(uint32_t thread) const { return waits_[thread].site; }
 
  private:
-  static constexpr uint32_t kParityBit = 62;
+  static constexpr uint32_t kParityBit = kTransactionParityBit;
 
   // The object's bits: arrivals that a phase expects (20), arrivals that are to come (20), bytes that are to come (22,
   // signed), the parity of the phase, and a mark that there is a barrier.

@@ -45,6 +45,7 @@ constexpr Form kRows[] = {
     // Copies from global to shared memory without registers in between, and what waits for them.
     {"LDGSTS", "E BYPASS? $prefetch? 64|128? ZFILL?", "m m? q?", OP_ASYNC, kVariable, kRegisters, kLoadStore},
     {"LDGDEPBAR", "", "", OP_ASYNC, kVariable, kRegisters, kLoadStore},
+    {"ARRIVES", "LDGSTSBAR 64 ARVCNT", "m", OP_ASYNC, kVariable, kRegisters, kLoadStore},
     {"ARRIVES", "LDGSTSBAR 64 TRANSCNT?", "m", OP_FENCE, kVariable, kRegisters, kLoadStore},
     {"ACQBULK", "", "", OP_FENCE, kFixed, kRegisters, kLoadStore},
     {"FENCE", "VIEW ASYNC S?", "", OP_FENCE, kFixed, kRegisters, kLoadStore},
@@ -52,11 +53,15 @@ constexpr Form kRows[] = {
     {"UCGABAR_WAIT", "", "", OP_BARRIER, kFixed, kRegisters, kUniform},
     {"UTMACMDFLUSH", "", "", OP_FENCE, kVariable, kRegisters, kUniform},
 
-    // Which registers these take is not known yet.
-    {"SYNCS", "PHASECHK TRANS64 TRYWAIT?", "x", OP_BARRIER, kVariable, kNamed, kLoadStore},
-    {"SYNCS", "ARRIVE TRANS64 RED? A0T1|A1T0|A1T1", "x", OP_BARRIER, kVariable, kNamed, kLoadStore},
-    {"SYNCS", "CCTL IV", "x", OP_BARRIER, kVariable, kNamed, kLoadStore},
-    {"SYNCS", "EXCH 64", "x", OP_BARRIER, kVariable, kNamed, kLoadStore},
+    // Transaction barriers: made, given up, arrived at, waited for.
+    {"SYNCS", "EXCH 64", "d:2 m s:2", OP_ASYNC, kVariable, kRegisters, kLoadStore},
+    {"SYNCS", "CCTL IV", "m", OP_ASYNC, kVariable, kRegisters, kLoadStore},
+    {"SYNCS", "ARRIVE TRANS64 OPTOUT? A1T0|ART0", "d:2 m s", OP_ASYNC, kVariable, kRegisters, kLoadStore},
+    {"SYNCS", "PHASECHK TRANS64 TRYWAIT?", "p m s", OP_ASYNC, kVariable, kRegisters, kLoadStore},
+
+    // What these do, and which registers they take, is not known yet.
+    {"SYNCS", "ARRIVE TRANS64 RED? TMASK? OPTOUT? A0T1|A0TR|A1T0|A1T1|ART0?", "x", OP_BARRIER, kVariable, kNamed,
+     kLoadStore},
     {"UBLKCP", "S G", "x", OP_LOAD, kVariable, kNamed, kUniform},
 };
 

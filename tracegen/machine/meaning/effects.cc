@@ -61,6 +61,11 @@ constexpr OpcodeMeaning kRows[] = {
     {"DEPBAR", "LE", Effect::kAccesses, nullptr, "waits for groups of copies, or for the core's own scoreboards",
      "cp.async.wait_group"},
 
+    {"SYNCS", "EXCH CCTL IV ARRIVE PHASECHK TRANS64 64 OPTOUT A1T0 ART0 TRYWAIT", Effect::kAccesses, nullptr,
+     "makes, arrives at and waits for a transaction barrier", "mbarrier"},
+    {"ARRIVES", "LDGSTSBAR 64 ARVCNT", Effect::kAccesses, nullptr, "arrives when the thread's copies are complete",
+     "cp.async.mbarrier.arrive.noinc"},
+
     {"BRA", "U DIV CONV", Effect::kControls, nullptr, "goes on elsewhere", "bra"},
     {"BRX", "", Effect::kControls, nullptr, "goes on where a table says", "brx.idx"},
     {"CALL", "REL ABS NOINC", Effect::kControls, nullptr, "goes on in a function", "call"},
@@ -77,6 +82,7 @@ constexpr OpcodeMeaning kRows[] = {
     {"NOP", "", Effect::kMeets, nullptr, "the threads of the warp are together here", "bar.warp.sync"},
     {"NANOSLEEP", "", Effect::kNothing, nullptr, "waits for a while", "nanosleep"},
     {"MEMBAR", "SC ALL CTA SM GPU SYS VC", Effect::kNothing, nullptr, "orders accesses", "membar, fence"},
+    {"FENCE", "VIEW ASYNC S", Effect::kNothing, nullptr, "orders accesses with those of other proxies", "fence.proxy"},
     {"ERRBAR", "", Effect::kNothing, nullptr, "orders errors", "membar, fence"},
     {"CGAERRBAR", "", Effect::kNothing, nullptr, "orders errors of the cluster", "membar, fence"},
     {"ENDCOLLECTIVE", "", Effect::kNothing, nullptr, "ends what WARPSYNC.COLLECTIVE began", "shfl.sync, vote.sync"},

@@ -76,6 +76,15 @@ std::shared_ptr<const v1::Instruction> DescribeProduct(const Instruction& produc
   return std::make_shared<v1::Instruction>(std::move(described));
 }
 
+std::shared_ptr<const v1::Instruction> DescribeTransaction(const std::string& ptx, const Instruction& at) {
+  std::vector<WrittenOperand> written = {{Kind::kAddress}};
+  if (at.opcode() == "SYNCS" && (at.Has("ARRIVE") || at.Has("PHASECHK"))) {
+    written.insert(written.begin(), WrittenOperand{Kind::kRegister});
+  }
+  if (at.opcode() == "SYNCS" && !at.Has("A1T0") && !at.Has("CCTL")) written.push_back({Kind::kRegister});
+  return DescribeCollective(ptx, written);
+}
+
 std::shared_ptr<const v1::Instruction> DescribeCopy(const Instruction& copy) {
   std::vector<WrittenOperand> written = {
       {Kind::kAddress}, {Kind::kAddress}, {Kind::kConstant, uint64_t{CopyBytes(copy)}}};
@@ -133,6 +142,22 @@ bool ReadsNothing(const Instruction& copy) {
 
 uint32_t PendingGroups(const Instruction& wait) { return static_cast<uint32_t>(wait.operands.at(1).value); }
 
+bool IsMachineTransaction(const Instruction& instruction) {
+  return instruction.opcode() == "SYNCS" || instruction.opcode() == "ARRIVES";
+}
+
+std::string PtxOfTransaction(const Instruction& instruction) {
+  if (instruction.opcode() == "ARRIVES" && instruction.Has("ARVCNT")) {
+    return "cp.async.mbarrier.arrive.noinc.shared.b64";
+  }
+  if (instruction.opcode() != "SYNCS") return "";
+  if (instruction.Has("EXCH")) return "mbarrier.init.shared.b64";
+  if (instruction.Has("CCTL")) return "mbarrier.inval.shared.b64";
+  if (instruction.Has("PHASECHK")) return "mbarrier.test_wait.parity.shared.b64";
+  if (!instruction.Has("ARRIVE")) return "";
+  return instruction.Has("OPTOUT") ? "mbarrier.arrive_drop.shared.b64" : "mbarrier.arrive.shared.b64";
+}
+
 std::shared_ptr<const v1::Instruction> DescribeMachineCollective(const machine::ProgramInstruction& instruction) {
   const Instruction& text = instruction.text;
   if (const std::optional<MatrixOperation> operation = MatrixOperationOf(text)) {
@@ -140,6 +165,7 @@ std::shared_ptr<const v1::Instruction> DescribeMachineCollective(const machine::
     return DescribeCollective(PtxOfMatrix(text), {});
   }
   if (instruction.op != v1::OP_ASYNC) return nullptr;
+  if (const std::string ptx = PtxOfTransaction(text); !ptx.empty()) return DescribeTransaction(ptx, text);
   if (text.opcode() == "LDGSTS") return DescribeCopy(text);
   if (text.opcode() == "LDGDEPBAR") return DescribeCollective("cp.async.commit_group", {});
   const WrittenOperand groups[] = {{Kind::kConstant, PendingGroups(text)}};

@@ -48,6 +48,12 @@ bool ReadsNothing(const machine::Instruction& copy);
 // Groups that may be pending behind a DEPBAR of class OP_ASYNC.
 uint32_t PendingGroups(const machine::Instruction& wait);
 
+// SYNCS and ARRIVES.
+bool IsMachineTransaction(const machine::Instruction& instruction);
+// What it does to a transaction barrier, as PTX: "mbarrier.arrive.shared.b64". Empty for other
+// instructions, and for what has no meaning.
+std::string PtxOfTransaction(const machine::Instruction& instruction);
+
 // What a trace has of the instruction beside its registers; null if that is nothing. Of products, the counts of
 // registers are those of ProductSources.
 std::shared_ptr<const trace::v1::Instruction> DescribeMachineCollective(const machine::ProgramInstruction& instruction);

@@ -155,6 +155,8 @@ class Lowering {
           LowerMachineAtomic(context, &access);
         } else if (IsMachineCopy(at)) {
           LowerMachineCopy(context, &access);
+        } else if (IsMachineTransaction(at)) {
+          LowerMachineTransaction(context, &access);
         } else {
           LowerMachineAccess(context, &access);
         }

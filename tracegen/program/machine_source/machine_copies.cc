@@ -16,11 +16,6 @@ namespace {
 namespace v1 = ::heddle::trace::v1;
 using llvm::Value;
 
-// Generic, so that all who execute it get the same kind.
-Value* GenericPointer(MachineStepContext& step, const machine::Address& address, v1::MemorySpace space) {
-  return step.b.CreateAddrSpaceCast(MachinePointer(step, address, space), step.b.getPtrTy());
-}
-
 void Copy(MachineStepContext& step, llvm::Instruction** access) {
   llvm::IRBuilder<>& b = step.b;
   const machine::Instruction& at = step.e.at;
@@ -29,8 +24,8 @@ void Copy(MachineStepContext& step, llvm::Instruction** access) {
     step.e.Fail("a copy without a source");
     return;
   }
-  Value* to = GenericPointer(step, *addresses.to, v1::SPACE_SHARED);
-  Value* from = GenericPointer(step, *addresses.from, v1::SPACE_GLOBAL);
+  Value* to = GenericMachinePointer(step, *addresses.to, v1::SPACE_SHARED);
+  Value* from = GenericMachinePointer(step, *addresses.from, v1::SPACE_GLOBAL);
   Value* bytes = b.getInt32(CopyBytes(at));
   Value* read = bytes;
   if (at.Has("ZFILL")) {

@@ -206,6 +206,11 @@ Value* MachinePointer(MachineStepContext& step, const machine::Address& address,
   return b.CreateIntToPtr(number, llvm::PointerType::get(b.getContext(), AddressSpaceOf(space)));
 }
 
+// Asynchronous instructions get generic pointers, so that all who execute them get the same kind.
+Value* GenericMachinePointer(MachineStepContext& step, const machine::Address& address, v1::MemorySpace space) {
+  return step.b.CreateAddrSpaceCast(MachinePointer(step, address, space), step.b.getPtrTy());
+}
+
 void LowerMachineAccess(MachineStepContext& step, llvm::Instruction** access) {
   const std::string_view op = step.e.at.opcode();
   if (op == "LDC" || op == "ULDC") {

@@ -27,12 +27,18 @@ void LowerMachineAtomic(MachineStepContext& step, llvm::Instruction** access);
 void LowerMachineMatrix(MachineStepContext& step, llvm::Instruction** access);
 // From here on it is what hands over the numbers that the thread records. Of an IsMachineCopy.
 void LowerMachineCopy(MachineStepContext& step, llvm::Instruction** access);
+// Of an IsMachineTransaction.
+void LowerMachineTransaction(MachineStepContext& step, llvm::Instruction** access);
 void LowerMachineMeeting(MachineStepContext& step, llvm::Instruction** access);
 
 // The pointer that an access to memory uses, in the address space of the instruction.
 llvm::Value* MachinePointer(MachineStepContext& step);
 // The same of one address, in the address space of `space`.
 llvm::Value* MachinePointer(MachineStepContext& step, const machine::Address& address, trace::v1::MemorySpace space);
+
+// The same as a generic pointer.
+llvm::Value* GenericMachinePointer(MachineStepContext& step, const machine::Address& address,
+                                   trace::v1::MemorySpace space);
 
 // The register `offset` behind one; a constant one stays.
 machine::Register MachineRegisterBehind(const machine::Register& first, uint32_t offset);

@@ -18,9 +18,16 @@ enum class Transaction : uint32_t {
   kArriveDrop,    // likewise, which later phases do not expect
   kArriveExpect,  // number: bytes; one arrival
   kArriveDropExpect,
-  kCopies,         // the thread's copies so far are complete: one arrival
-  kCopiesCounted,  // likewise, and the phase expects one arrival more
+  kCopies,            // the thread's copies so far are complete: one arrival
+  kCopiesCounted,     // likewise, and the phase expects one arrival more
+  kInvalidateOfWarp,  // each thread of a warp does it for all of them: what is none any more stays so
 };
+
+// Of the state that an arrival gives: where the arrivals that are to come begin, of kTransactionCountBits bits, and the
+// parity of the phase.
+inline constexpr uint32_t kTransactionPendingBit = 20;
+inline constexpr uint32_t kTransactionCountBits = 20;
+inline constexpr uint32_t kTransactionParityBit = 62;
 
 }  // namespace heddle::tracegen
 

@@ -236,12 +236,72 @@ A: mov.u32 %r6, 1; mov.u32 %r7, 2;
        [](uint32_t) { return std::vector<double>{4 * (1 + 4 + 1 + 1) + 1, 4 * (1 + 4 + 1 + 1) + 2}; });
 }
 
+// A barrier of 64 arrivals at `cells`, and what goes round until a phase is over.
+constexpr char kBarrier[] = R"(
+  setp.ne.u32 %p9, %r0, 0; @%p9 bra READY; mbarrier.init.shared.b64 [cells], 64;
+READY: bar.sync 0;
+)";
+
+// Phases by the state that an arrival gave, and by their parity. Each thread reads what another one wrote before.
+TEST_F(MachineCollectivesTest, TransactionBarriersHavePhases) {
+  Sm90(kCells, absl::StrCat(kBarrier, R"(
+  shl.b32 %r4, %r0, 2; mov.u32 %r5, cells; add.u32 %r4, %r4, %r5; xor.b32 %r5, %r4, 132; st.shared.u32 [%r4+1024], %r0;
+  mbarrier.arrive.shared.b64 %e0, [cells];
+A: mbarrier.try_wait.shared.b64 %p0, [cells], %e0; @!%p0 bra A;
+  ld.shared.u32 %r6, [%r5+1024]; mul.lo.u32 %r7, %r0, 3; st.shared.u32 [%r4+2048], %r7;
+  mbarrier.arrive.shared.b64 _, [cells]; mov.u32 %r8, 1;
+B: mbarrier.test_wait.parity.shared.b64 %p0, [cells], %r8; @!%p0 bra B;
+  ld.shared.u32 %r7, [%r5+2048]; st.global.v2.u32 [%d], {%r6, %r7};
+)"),
+       [](uint32_t t) { return std::vector<double>{double(t ^ 33), 3.0 * (t ^ 33)}; });
+  std::vector<v1::Async::Role> roles;
+  for (const v1::Instruction& instruction : All(v1::OP_ASYNC)) roles.push_back(instruction.async().role());
+  EXPECT_THAT(roles, ::testing::IsSupersetOf({v1::Async::BARRIER_INIT, v1::Async::BARRIER_ARRIVE,
+                                              v1::Async::BARRIER_ARRIVE, v1::Async::BARRIER_WAIT}));
+}
+
+// 16 threads bring two arrivals each, 16 bring one and drop out, and 16 more do not come before the second phase.
+TEST_F(MachineCollectivesTest, ArrivalsOfSeveralAndOfThoseThatDropOut) {
+  Sm90(kCells, R"(
+  setp.ne.u32 %p9, %r0, 0; @%p9 bra READY; mov.u32 %r9, 48; mbarrier.init.shared.b64 [cells], %r9;
+READY: bar.sync 0; shr.u32 %r4, %r0, 4; mov.u32 %r5, 0; mov.u32 %r6, 0; mov.u32 %r7, 2; setp.gt.u32 %p0, %r4, 1;
+  @%p0 bra LATE; setp.eq.u32 %p1, %r4, 1; @%p1 bra DROP; mbarrier.arrive.shared.b64 %e0, [cells], %r7; bra WAIT;
+DROP: mbarrier.arrive_drop.shared.b64 %e0, [cells];
+WAIT: mbarrier.pending_count.b64 %r5, %e0; setp.gt.u32 %p2, %r5, 0; setp.le.u32 %p3, %r5, 48; and.pred %p2, %p2, %p3;
+  selp.u32 %r5, 1, 0, %p2;
+LATE: mov.u32 %r8, 0;
+A: mbarrier.try_wait.parity.shared.b64 %p4, [cells], %r8; @!%p4 bra A;
+  setp.eq.u32 %p5, %r4, 1; @%p5 bra E; setp.eq.u32 %p6, %r4, 3; @%p6 bra E; mbarrier.arrive.shared.b64 _, [cells];
+  mov.u32 %r8, 1;
+B: mbarrier.try_wait.parity.shared.b64 %p4, [cells], %r8; @!%p4 bra B; mov.u32 %r6, 7;
+E: st.global.v2.u32 [%d], {%r5, %r6};
+)",
+       [](uint32_t t) {
+         const uint32_t group = t / 16;
+         return std::vector<double>{group < 2 ? 1.0 : 0.0, group == 0 || group == 2 ? 7.0 : 0.0};
+       });
+}
+
+TEST_F(MachineCollectivesTest, CopiesArriveAtBarriers) {
+  Sm90(kTable, absl::StrCat(kPrepare, R"(
+  setp.ne.u32 %p9, %r0, 0; @%p9 bra READY; mbarrier.init.shared.b64 [cells+2048], 64;
+READY: bar.sync 0; cp.async.ca.shared.global [%r4], [%e4], 16; cp.async.mbarrier.arrive.noinc.shared.b64 [cells+2048];
+A: mbarrier.try_wait.parity.shared.b64 %p0, [cells+2048], 0; @!%p0 bra A;
+  xor.b32 %r5, %r4, 528; ld.shared.u32 %r6, [%r5+4]; bar.sync 0; @%p9 bra E;
+  mbarrier.inval.shared.b64 [cells+2048]; mbarrier.init.shared.b64 [cells+2048], 1;
+  mbarrier.arrive.shared.b64 %e0, [cells+2048];
+B: mbarrier.try_wait.shared.b64 %p0, [cells+2048], %e0; @!%p0 bra B;
+E: st.global.u32 [%d], %r6;
+)"),
+       [](uint32_t t) { return std::vector<double>{28.0 * (t ^ 33) + 7}; });
+}
+
 TEST_F(MachineCollectivesTest, WhatIsNotExecutedIsRefusedByName) {
   Refused(kHeader, "  cp.async.wait_group 9;\n  cp.async.commit_group;\n", "sm_80",
           {"kernel.ptx: k+0x", "does not have in this form", "DEPBAR.LE SB0, 0x9"});
   Refused(kHeader, "  mov.u32 %r4, cells; cp.async.mbarrier.arrive.noinc.shared.b64 [%r4];\n", "sm_80",
           {"kernel.ptx: k+0x", "ARRIVES.LDGSTSBAR.64"});
-  Refused(kHeader90, "  mov.u32 %r4, cells; mbarrier.arrive.shared.b64 %e0, [%r4]; st.global.u64 [%d], %e0;\n", "sm_90",
+  Refused(kHeader90, "  mbarrier.arrive.expect_tx.shared.b64 %e0, [cells], 16; st.global.u64 [%d], %e0;\n", "sm_90",
           {"SYNCS.ARRIVE.TRANS64"});
   Refused(kHeader,
           "  mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r4, %r5}, {%r4, %r5}, {%r6, %r7}, {%r4, %r5}, "

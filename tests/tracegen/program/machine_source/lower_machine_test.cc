@@ -245,8 +245,11 @@ TEST(LowerMachine, NumbersThatAreNoneComeFromTheEncoding) {
 }
 
 TEST(LowerMachine, WhatIsNotKnownIsRefusedWithItsPlace) {
-  EXPECT_EQ(Code({"NOP", "ARRIVES.LDGSTSBAR.64 [R4]", "EXIT"}).Refusal(),
-            "walk.ptx: walk+0x10: a machine instruction without a meaning yet: ARRIVES.LDGSTSBAR.64 [R4]");
+  EXPECT_EQ(Code({"NOP", "PREEXIT", "EXIT"}).Refusal(),
+            "walk.ptx: walk+0x10: a machine instruction without a meaning yet: PREEXIT");
+  EXPECT_EQ(Code({"ARRIVES.LDGSTSBAR.64 [R4]", "EXIT"}).Refusal(),
+            "walk.ptx: walk+0x0: cannot be executed yet: what this does to a transaction barrier: "
+            "ARRIVES.LDGSTSBAR.64 [R4]");
   EXPECT_EQ(Code({"IMMA.8816.S8.S8 R4, R8.COL, R12.COL, R4", "EXIT"}).Refusal(),
             "walk.ptx: walk+0x0: cannot be executed yet: how the registers of a matrix are read: IMMA.8816.S8.S8 R4, "
             "R8.COL, R12.COL, R4");
