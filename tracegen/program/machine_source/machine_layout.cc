@@ -21,7 +21,7 @@ using machine::ProgramBlock;
 using machine::ProgramInstruction;
 using machine::RegisterUse;
 
-// A predicate among the operands of EXIT and RET, which decides like a guard; null if there is none.
+// A predicate among the operands of EXIT, RET and BREAK, which decides like a guard; null if there is none.
 const RegisterUse* OwnPredicate(const machine::Instruction& at) {
   const auto places = machine::OperandPlaces(*at.form);
   for (size_t i = 0; i < at.operands.size(); ++i) {
@@ -91,12 +91,14 @@ class LayoutBuilder {
     const machine::OpcodeMeaning* meaning = machine::MeaningOf(instruction.text);
     if (meaning == nullptr) return MachineError(function_, instruction, "a machine instruction without a meaning yet");
     const std::string_view op = instruction.text.opcode();
-    // What must not happen, or would be recorded, for threads whose guard is false.
+    const bool may_have_own_predicate = op == "EXIT" || op == "RET" || op == "BREAK";
+    // What must not happen, or would be recorded, for threads whose guard is false. BREAK does nothing to a thread, but
+    // who follows its barriers has to know which threads break away.
     const bool stands_alone = meaning->effect == Effect::kAccesses || meaning->effect == Effect::kMeets ||
-                              op == "EXIT" || op == "RET" || op == "BPT" || calls;
+                              may_have_own_predicate || op == "BPT" || calls;
     const RegisterUse* guard = instruction.is_guarded ? &*instruction.text.guard : nullptr;
     const RegisterUse* second = nullptr;
-    if (op == "EXIT" || op == "RET") {
+    if (may_have_own_predicate) {
       const RegisterUse* own = OwnPredicate(instruction.text);
       if (guard != nullptr) {
         second = own;
@@ -112,6 +114,7 @@ class LayoutBuilder {
     const uint32_t id = lines_.Add(instruction);
     steps().steps.push_back({&instruction, id, static_cast<uint32_t>(node().instructions.size())});
     node().instructions.push_back(StaticMachineInstruction(function_, instruction, id));
+    if (guard != nullptr && stands_alone) node().instructions.back().is_guarded = true;  // by its own predicate as well
     if (instruction.op == v1::OP_ASYNC && node().instructions.back().collective == nullptr) {
       return MachineError(function_, instruction,
                           "an asynchronous instruction that a trace does not have in this form");

@@ -77,6 +77,19 @@ std::shared_ptr<const v1::Instruction> BarrierOf(const machine::Instruction& ins
                             written);
 }
 
+// The lanes that a WARPSYNC waits for, where the text has their mask; null if they are all, or a register has it.
+std::shared_ptr<const v1::Instruction> MembersOf(const machine::Instruction& instruction) {
+  if (instruction.opcode() != "WARPSYNC" || instruction.Has("COLLECTIVE")) return nullptr;
+  for (const Operand& operand : instruction.operands) {
+    const auto mask = static_cast<uint32_t>(operand.value);
+    if (operand.kind != Operand::Kind::kImmediate || mask == ~uint32_t{0}) continue;
+    auto members = std::make_shared<v1::Instruction>();
+    members->set_members(mask);
+    return members;
+  }
+  return nullptr;
+}
+
 // The assembler makes accesses that the whole system sees of volatile ones.
 bool IsVolatile(const machine::ProgramInstruction& instruction) {
   return (instruction.op == v1::OP_LOAD || instruction.op == v1::OP_STORE) && instruction.text.Has("STRONG") &&
@@ -148,6 +161,7 @@ FlowInstruction StaticMachineInstruction(const machine::ProgramFunction& functio
     flow.collective = BarrierOf(instruction.text);
     if (flow.collective == nullptr) ReadBarrier(instruction.text, &flow);
   }
+  if (flow.collective == nullptr) flow.collective = MembersOf(instruction.text);
   flow.machine = std::make_shared<MachineDetail>(DetailOf(instruction));
   return flow;
 }

@@ -13,6 +13,7 @@
 #include "tracegen/machine/text/disassembly.h"
 #include "tracegen/ptx/syntax/parse.h"
 #include "traces/format/program/control_bits.h"
+#include "traces/format/program/program.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -172,6 +173,7 @@ TEST(LowerMachine, TheStaticProgramHasConvergenceBarriers) {
     roles.push_back(convergence.role());
     const bool names = convergence.role() <= v1::Convergence::BREAK;
     EXPECT_EQ(convergence.barrier(), names ? 3u : 0u);
+    EXPECT_EQ(instruction.members(), convergence.role() == v1::Convergence::WARP_SYNC ? 0xfu : 0u);
     if (convergence.role() != v1::Convergence::SET) {
       EXPECT_EQ(convergence.block(), 0u);
       continue;
@@ -183,6 +185,27 @@ TEST(LowerMachine, TheStaticProgramHasConvergenceBarriers) {
   EXPECT_THAT(roles,
               ::testing::UnorderedElementsAre(v1::Convergence::SET, v1::Convergence::BREAK, v1::Convergence::SYNC,
                                               v1::Convergence::WARP_SYNC, v1::Convergence::YIELD));
+}
+
+// Whether threads leave a barrier is a decision, though it does nothing to a thread.
+TEST(LowerMachine, AConditionalBreakIsABlockOfItsOwn) {
+  for (const char* text : {"@P0 BREAK B3", "BREAK B3, P0"}) {
+    const Code code({"ISETP.GE.AND P0, PT, R0, 0x20, PT", "BSSY B3, 0x50", text, "@P0 BRA 0x50", "BSYNC B3", "EXIT"});
+    const absl::StatusOr<CanonicalModule> lowered = code.Lower();
+    ASSERT_TRUE(lowered.ok()) << lowered.status();
+    const absl::StatusOr<KernelUnit> unit = ReadKernel(*lowered, "walk");
+    ASSERT_TRUE(unit.ok()) << unit.status();
+    const absl::StatusOr<trace::Program> program = trace::Program::Create(unit->program);
+    ASSERT_TRUE(program.ok()) << program.status();
+    ASSERT_EQ(program->guard_count(), 1u) << text;
+    for (const trace::Block& block : program->blocks()) {
+      if (!program->DecidesGuard(block)) continue;
+      EXPECT_EQ(program->block(block.successor).count, 1u);
+      EXPECT_EQ(program->instruction(program->block(block.successor).first).convergence().role(),
+                v1::Convergence::BREAK);
+      EXPECT_EQ(program->block(block.successor).successor, block.taken);
+    }
+  }
 }
 
 TEST(LowerMachine, ConvergenceBarriersSayWhereToGoOn) {
