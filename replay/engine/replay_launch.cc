@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "replay/engine/collective_check.h"
 #include "replay/engine/control_bits_check.h"
+#include "replay/engine/convergence_check.h"
 #include "replay/engine/launch_simulation.h"
 #include "replay/engine/policy_watch.h"
 #include "replay/engine/validity.h"
@@ -83,6 +84,7 @@ absl::StatusOr<result::v1::LaunchResult> Simulate(const LaunchRun& run, const Oc
 absl::StatusOr<result::v1::LaunchResult> ReplayLaunch(const LaunchRun& run) {
   HEDDLE_RETURN_IF_ERROR(CheckWarpWidth(run));
   HEDDLE_RETURN_IF_ERROR(CheckLockstep(run.reader, run.launch, run.configuration, run.options));
+  HEDDLE_RETURN_IF_ERROR(CheckConvergence(run.reader, run.launch, run.configuration));
   HEDDLE_RETURN_IF_ERROR(CheckCollectives(run.reader, run.launch, run.options));
   HEDDLE_RETURN_IF_ERROR(CheckControlBits(run.reader, run.launch, run.options));
   const std::optional<WarpDispatch>& warps = run.configuration.dispatch.traits.warp_dispatch;

@@ -46,6 +46,8 @@ struct PolicyTraits {
   // Threads of a warp that have come to the immediate post-dominator of a branch wait there until all others of the
   // warp come, for however long that takes.
   bool waits_at_post_dominators = false;
+  // Follows the convergence barriers of machine code (OP_CONVERGENCE), so that only such programs can be replayed.
+  bool follows_convergence_barriers = false;
   // Cycles that forming a warp takes; the conformance tests leave out what depends on it.
   Cycle formation_cycles = 0;
   // --- dispatch

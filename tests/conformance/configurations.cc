@@ -120,6 +120,7 @@ void Add(const Configuration& configuration, AllConfigurations& all) {
     return;
   }
   const PolicyTraits& traits = accepted->divergence.traits;
+  if (traits.follows_convergence_barriers) return;
   AcceptedConfiguration checked;
   checked.configuration = configuration;
   checked.mixed_pcs = traits.mixed_pcs;

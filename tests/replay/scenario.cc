@@ -81,6 +81,25 @@ Scenario& Scenario::Memory(char name, uint32_t index, trace::v1::MemorySpace spa
   return *this;
 }
 
+Scenario& Scenario::Convergence(char name, uint32_t index, trace::v1::Convergence::Role role, uint32_t barrier,
+                                char meeting) {
+  program_.reset();
+  blocks_[IndexOf(name)].convergence.emplace_back(index, BlockSpec::Meeting{role, barrier, meeting});
+  return *this;
+}
+
+Scenario& Scenario::Members(char name, uint32_t index, uint32_t members) {
+  program_.reset();
+  blocks_[IndexOf(name)].members.emplace_back(index, members);
+  return *this;
+}
+
+Scenario& Scenario::Guarded(char name) {
+  program_.reset();
+  blocks_[IndexOf(name)].guarded = true;
+  return *this;
+}
+
 Scenario& Scenario::ThreadBlock(std::vector<std::string> paths) {
   paths_.push_back(std::move(paths));
   return *this;
@@ -165,7 +184,7 @@ trace::v1::KernelProgram Scenario::BuildProgram() const {
       block->add_successor(IndexOf(spec.next[1]));
       block->add_successor(IndexOf(spec.next[0]));
       if (spec.reconverge != 0) block->set_immediate_post_dominator(1 + IndexOf(spec.reconverge));
-      last = trace::v1::OP_BRANCH;
+      last = Spec(spec.next[1]).guarded ? trace::v1::OP_INT_ALU : trace::v1::OP_BRANCH;
     }
     for (uint32_t k = 0; k < spec.instructions; ++k) {
       trace::v1::Instruction* instruction = program.add_instruction();
@@ -181,9 +200,30 @@ trace::v1::KernelProgram Scenario::BuildProgram() const {
         instruction->set_access_bytes(4);
         instruction->set_flags(trace::v1::FLAG_NO_ADDRESS);
       }
+      MakeMachineCode(spec, k, program);
     }
   }
   return program;
+}
+
+// What machine code says of the instruction that has been added last.
+void Scenario::MakeMachineCode(const BlockSpec& spec, uint32_t index, trace::v1::KernelProgram& program) const {
+  trace::v1::Instruction& instruction = *program.mutable_instruction()->rbegin();
+  if (spec.guarded) instruction.set_flags(instruction.flags() | trace::v1::FLAG_GUARDED);
+  for (const auto& [at, what] : spec.convergence) {
+    if (at != index) continue;
+    program.set_level(trace::v1::LEVEL_MACHINE);
+    program.set_producer("ptxas 13.0");
+    program.set_target("sm_80");
+    instruction.set_op(trace::v1::OP_CONVERGENCE);
+    instruction.set_mnemonic(trace::v1::Convergence::Role_Name(what.role));
+    instruction.mutable_convergence()->set_role(what.role);
+    instruction.mutable_convergence()->set_barrier(what.barrier);
+    if (what.meeting != 0) instruction.mutable_convergence()->set_block(1 + IndexOf(what.meeting));
+  }
+  for (const auto& [at, members] : spec.members) {
+    if (at == index) instruction.set_members(members);
+  }
 }
 
 const trace::Program& Scenario::program() const {

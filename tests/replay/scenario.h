@@ -50,6 +50,15 @@ class Scenario {
   Scenario& Uniform(char name);
   // Makes the instruction of the block a load of this space, without an address.
   Scenario& Memory(char name, uint32_t index, trace::v1::MemorySpace space);
+  // Makes the instruction of the block one of a convergence barrier, and the kernel machine code. SET: `meeting` is the
+  // block where its threads meet.
+  Scenario& Convergence(char name, uint32_t index, trace::v1::Convergence::Role role, uint32_t barrier = 0,
+                        char meeting = 0);
+  // WARP_SYNC: the lanes of its mask; else all.
+  Scenario& Members(char name, uint32_t index, uint32_t members);
+  // The instructions of the block have a predicate before them. The block before it decides which threads run it, and
+  // is to name first where the others go on.
+  Scenario& Guarded(char name);
   // A thread block whose thread t goes through the blocks paths[t].
   Scenario& ThreadBlock(std::vector<std::string> paths);
 
@@ -92,10 +101,19 @@ class Scenario {
     bool jump = false;
     bool uniform = false;
     std::vector<std::pair<uint32_t, trace::v1::MemorySpace>> memory;
+    struct Meeting {
+      trace::v1::Convergence::Role role;
+      uint32_t barrier;
+      char meeting;
+    };
+    std::vector<std::pair<uint32_t, Meeting>> convergence;
+    std::vector<std::pair<uint32_t, uint32_t>> members;
+    bool guarded = false;
   };
   const BlockSpec& Spec(char name) const;
   uint32_t IndexOf(char name) const;
   trace::v1::KernelProgram BuildProgram() const;
+  void MakeMachineCode(const BlockSpec& spec, uint32_t index, trace::v1::KernelProgram& program) const;
   std::vector<uint8_t> Decisions(const std::string& path) const;
 
   std::vector<BlockSpec> blocks_;

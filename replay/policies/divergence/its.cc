@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "replay/policies/divergence/splits/barrier_splits.h"
 #include "replay/policies/divergence/splits/split_stack.h"
+#include "replay/seams/policy_storage.h"
 
 namespace heddle::replay {
 namespace {
@@ -72,6 +75,17 @@ class IndependentThreadScheduling final : public SplitStackPolicy {
   uint64_t turns_ = 0;
 };
 
+static_assert(BarrierSplitsPolicy::kCounters == SplitStackPolicy::kStackCounters + 1, "one declaration is of both");
+
+bool FollowsCode(const Parameters& parameters) { return parameters.Choice("reconvergence") == "compiler"; }
+
+ParameterSpec ItsReconvergenceParameter() {
+  ParameterSpec spec = ReconvergenceParameter("post_dominator", false);
+  spec.choices.push_back("compiler");
+  spec.description += "; or at the BSYNC of machine code, as its BSSY, BREAK and WARPSYNC say";
+  return spec;
+}
+
 HEDDLE_DIVERGENCE_POLICY(
     PolicyInfo{
         .name = "its",
@@ -80,28 +94,51 @@ HEDDLE_DIVERGENCE_POLICY(
         .source = "NVIDIA Volta white paper, 2017; US patent 10,067,768; control flow management in modern GPUs, "
                   "arXiv 2407.02944",
         .traits = {.regrouping = Regrouping::kNever},
+        .traits_by_parameters =
+            [](const Parameters& parameters, PolicyTraits& traits) {
+              traits.follows_convergence_barriers = FollowsCode(parameters);
+            },
         .parameters =
             {
                 TakenFirstParameter(),
-                ReconvergenceParameter("post_dominator", false),
+                ItsReconvergenceParameter(),
                 {.name = "yield",
                  .type = ParameterType::kChoice,
                  .default_value = "none",
                  .choices = {"none", "backward_branch", "block_end", "long_latency"},
-                 .description = "when a split gives way to another of its warp that could run, besides when it blocks: "
-                                "never; at a branch to the same or a lower PC; at every block's end; or when it has to "
+                 .description = "when a split gives way to another of its warp that could run, besides when it blocks "
+                                "or its code has a YIELD that it follows: never; at a branch to the same or a lower "
+                                "PC; at every block's end; or when it has to "
                                 "wait for memory beyond the core",
                  .source = "YIELD in arXiv 2407.02944; where compilers put it is not public; long_latency: subwarp "
                            "interleaving (Damani et al., HPCA 2022)"},
             },
         .counters = StackCounterSpecs({{"yields", "switches", "times a split gave way to another that could run"}}),
     },
-    [](const DivergenceContext& context, const Parameters& parameters) {
+    [](const DivergenceContext& context, const Parameters& parameters) -> std::unique_ptr<DivergencePolicy> {
+      const std::string& yield = parameters.Choice("yield");
+      if (FollowsCode(parameters)) {
+        BarrierSplitsPolicy::Options options;
+        options.taken_first = parameters.Bool("taken_first");
+        options.yields_at_backward_branches = yield == "backward_branch";
+        options.yields_at_block_ends = yield == "block_end";
+        options.yields_to_memory = yield == "long_latency";
+        return std::make_unique<BarrierSplitsPolicy>(context, options);
+      }
       SplitStackPolicy::Options options;
       options.taken_first = parameters.Bool("taken_first");
       options.reconvergence = ReconvergenceOf(parameters);
-      return std::make_unique<IndependentThreadScheduling>(context, options, parameters.Choice("yield"));
+      return std::make_unique<IndependentThreadScheduling>(context, options, yield);
     });
+
+HEDDLE_POLICY_STORAGE("divergence", "its",
+                      PolicyStorage{
+                          .source = "machine code has barriers B0 to B15 for each warp, with a bit for every thread",
+                          .remark = "without the threads' program counters, and what the hardware keeps of a split",
+                          .items = [](const StorageContext& core, const Parameters&) -> std::vector<StorageItem> {
+                            constexpr uint64_t kBarriers = 16;
+                            return {{"convergence barriers", kBarriers * core.warps(), core.warp_size, "members"}};
+                          }});
 
 }  // namespace
 }  // namespace heddle::replay

@@ -10,6 +10,7 @@
 #include "replay/engine/replay.h"
 #include "replay/machine/machine.h"
 #include "tests/conformance/checked_replay.h"
+#include "tests/conformance/comparison.h"
 #include "tests/conformance/configurations.h"
 #include "tests/reference/random_machine.h"
 #include "tests/traces/machine_programs.h"
@@ -73,6 +74,65 @@ TEST(MachineLevel, RulesHoldForEveryPairOfPolicies) {
       const machine::v1::Machine machine = MachineFor(seed, buffers, *trace->launches()[0].program);
       SCOPED_TRACE(absl::StrCat("seed ", seed, ", machine { ", machine.ShortDebugString(), " }"));
       ExpectRulesKept(*trace, machine, ForMachine(DefaultConfigurations(Seams::kAll).accepted, machine));
+      if (HasFailure()) return;
+    }
+  }
+}
+
+// Policies that follow the code's own convergence barriers, which only machine code has.
+std::vector<AcceptedConfiguration> ThatFollowBarriers() {
+  std::vector<AcceptedConfiguration> all;
+  for (const auto& [name, entry] : SchedulerRegistry::Get().entries()) {
+    for (const char* parameters :
+         {"", ",taken_first=false", ",yield=backward_branch", ",yield=block_end", ",yield=long_latency"}) {
+      AcceptedConfiguration one;
+      one.configuration.divergence = {"its", absl::StrCat("reconvergence=compiler", parameters)};
+      one.configuration.scheduler = {name, ""};
+      one.default_parameters = false;
+      if (Validate(one.configuration).ok()) all.push_back(std::move(one));
+    }
+  }
+  return all;
+}
+
+// Without predicates that its BREAKs would read: such have a block of their own, which random programs do not give
+// them.
+v1::KernelProgram WithoutConditionalBreaks(v1::KernelProgram program) {
+  for (v1::Function& function : *program.mutable_function()) {
+    for (uint32_t b = function.first_block(); b < function.first_block() + function.block_count(); ++b) {
+      const v1::BasicBlock& block = program.block(static_cast<int>(b));
+      for (uint32_t pc = block.first_instruction(); pc < block.first_instruction() + block.instruction_count(); ++pc) {
+        v1::Instruction& instruction = *program.mutable_instruction(static_cast<int>(pc));
+        if (instruction.convergence().role() != v1::Convergence::BREAK) continue;
+        std::vector<uint32_t> kept;
+        for (const uint32_t number : instruction.src()) {
+          if (function.register_file()[number - 1] == v1::FILE_CONVERGENCE) kept.push_back(number);
+        }
+        instruction.mutable_src()->Assign(kept.begin(), kept.end());
+      }
+    }
+  }
+  return program;
+}
+
+TEST(MachineLevel, RulesHoldWhereTheCodesBarriersAreFollowed) {
+  const std::vector<AcceptedConfiguration> all = Shuffled(ThatFollowBarriers());
+  ASSERT_GT(all.size(), 50u);
+  size_t next = 0;
+  for (const uint64_t seed : Seeds(900'000, 14)) {
+    v1::KernelProgram program = WithoutConditionalBreaks(MakeProgram(seed));
+    const auto trace = MakeTrace(program, seed);
+    // The reference engine knows no stall counts.
+    for (v1::Instruction& instruction : *program.mutable_instruction()) instruction.clear_control();
+    const auto without_stalls = MakeTrace(program, seed);
+    for (const bool buffers : {false, true}) {
+      const machine::v1::Machine machine = MachineFor(seed, buffers, *trace->launches()[0].program);
+      SCOPED_TRACE(absl::StrCat("seed ", seed, ", machine { ", machine.ShortDebugString(), " }"));
+      std::vector<AcceptedConfiguration> some;
+      for (int i = 0; i < 4; ++i) some.push_back(all[next++ % all.size()]);
+      some = ForMachine(some, machine);
+      ExpectRulesKept(*trace, machine, some);
+      ExpectEqual(*without_stalls, machine, some);
       if (HasFailure()) return;
     }
   }
