@@ -203,7 +203,8 @@ IssueTable::IssueTable(const trace::Program& program, std::span<const Step> step
         out.write_barrier != trace::ControlBits::kNoBarrier || out.read_barrier != trace::ControlBits::kNoBarrier;
     out.awaited = instruction.dst_size() != 0 || raises;
     out.simple = step.kind == Step::kPlain && !step.meets() && !step.guarded && out.unit <= UnitClass::kSfu &&
-                 out.hold == Hold::kNone && out.next == pc + 1 && !raises;
+                 out.hold == Hold::kNone && out.next == pc + 1 && !raises &&
+                 (core.register_file().banks() == 0 || instruction.control() == 0);
     const uint32_t micro_ops = op == OpClass::OP_SFU ? std::max(instruction.micro_ops(), 1u) : 1;
     out.interval = timing.initiation_interval() * micro_ops;
     out.before_last = timing.initiation_interval() * (micro_ops - 1);

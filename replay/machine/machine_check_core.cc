@@ -19,6 +19,7 @@ using machine::v1::Core;
 using machine::v1::ExecutionUnits;
 using machine::v1::InstructionBuffer;
 using machine::v1::OperationTiming;
+using machine::v1::RegisterFile;
 using machine::v1::ShapeTiming;
 using machine::v1::TensorTiming;
 using machine::v1::ThesisPipeline;
@@ -124,7 +125,17 @@ absl::Status CheckDependences(const Core& core) {
   if (!Core::Dependences_IsValid(core.dependences())) {
     return Refuse("core.dependences", static_cast<uint64_t>(core.dependences()), "SCOREBOARD or CONTROL_BITS");
   }
-  return absl::OkStatus();
+  const RegisterFile& file = core.register_file();
+  return First({
+      CheckRange("core.register_file.banks", file.banks(), 0, kMaxRegisterBanks,
+                 "0 means that operands are always there in time"),
+      file.banks() == 0 ? CheckRange("core.register_file.read_cycles", file.read_cycles(), 0, 0,
+                                     "without core.register_file.banks nothing reads for so long")
+                        : CheckRange("core.register_file.read_cycles", file.read_cycles(), 1, kMaxLatency),
+      file.banks() == 0 ? CheckRange("core.register_file.cache", file.cache(), 0, 0,
+                                     "without core.register_file.banks there is nothing to save")
+                        : absl::OkStatus(),
+  });
 }
 
 absl::Status CheckTimings(const ExecutionUnits& units) {

@@ -24,6 +24,7 @@ ReferenceBufferCore::ReferenceBufferCore(const ReferenceLaunch& launch, uint32_t
     : ReferenceSm(launch, sm, capacity),
       fetch_(MakeFetch(launch, formation_.table(), schedulers_)),
       units_(launch.machine->core()),
+      register_file_(program(), launch.machine->core().register_file()),
       memory_(launch.memory->MakeSm(sm, *this)),
       buffers_(formation_.table().state.size()),
       port_free_(launch.machine->core().schedulers()),

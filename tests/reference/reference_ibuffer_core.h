@@ -14,6 +14,7 @@
 
 #include "replay/memory/ports/memory_system.h"
 #include "replay/seams/fetch_policy.h"
+#include "tests/reference/reference_register_file.h"
 #include "tests/reference/reference_sm.h"
 #include "tests/reference/reference_units.h"
 
@@ -163,6 +164,8 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   void SubmitAccess(Work& work, const Lanes& lanes);
   bool IsShared(uint64_t address) const;
   std::set<ThreadId> Owners(const Lanes& lanes) const;
+  // That of the lowest lane's thread.
+  uint32_t HwWarpOf(const Lanes& lanes) const;
   void DeliverDeferred();
   bool WaitsLong(SlotId slot) const;
   void LookAgain();
@@ -192,6 +195,7 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
 
   const std::unique_ptr<FetchPolicy> fetch_;
   ReferenceUnits units_;
+  ReferenceRegisterFile register_file_;
   std::unique_ptr<SmMemory> memory_;
   Cycle now_ = 0;
   std::map<uint64_t, Work> works_;  // by number

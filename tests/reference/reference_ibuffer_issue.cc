@@ -59,6 +59,12 @@ bool ReferenceBufferCore::HasUnit(SlotId slot) const {
   return units_.HasRoom(units_.NeedOf(inserted ? nullptr : &instruction, formation_.table().lanes[slot].mask), now_);
 }
 
+uint32_t ReferenceBufferCore::HwWarpOf(const Lanes& lanes) const {
+  int lowest = 0;
+  while ((lanes.mask >> lowest & 1) == 0) ++lowest;
+  return lanes.thread[lowest] / static_cast<uint32_t>(warp_size());
+}
+
 // The threads whose registers an instruction of these lanes uses: a scoreboard is one per hardware warp where a warp is
 // of one hardware warp, and one per thread where it is of several.
 std::set<ThreadId> ReferenceBufferCore::Owners(const Lanes& lanes) const {
@@ -137,6 +143,8 @@ void ReferenceBufferCore::Issue(int port, SlotId slot) {
     NotePause(slot, lanes, at.pc());
     if (!lanes_go_alone) RaiseBarriers(work);
   }
+  const Cycle late = work.inserted || one_in_flight() ? 0 : register_file_.Read(port, HwWarpOf(lanes), at.pc(), now_);
+  if (late != 0) port_free_[port] = std::max(port_free_[port], now_ + 1 + late);
   Announce(now_, port, {slot}, work.inserted);
 
   const bool raises =
@@ -154,13 +162,10 @@ void ReferenceBufferCore::Issue(int port, SlotId slot) {
   } else {
     const machine::v1::ExecutionUnits& units = launch_.machine->core().units();
     const UnitNeed need = units_.NeedOf(work.inserted ? nullptr : &instruction, lanes.mask);
-    work.after_start = need.before_last + need.latency + units.write_back_cycles();
+    work.after_start = static_cast<uint32_t>(late) + need.before_last + need.latency + units.write_back_cycles();
     std::set<uint32_t> reads;
     if (!work.inserted) reads.insert(instruction.src().begin(), instruction.src().end());
-    int lowest = 0;
-    while ((lanes.mask >> lowest & 1) == 0) ++lowest;
-    const uint32_t hw_warp = lanes.thread[lowest] / static_cast<uint32_t>(warp_size());
-    const bool started = units_.Issue(work.number, need, reads, hw_warp, now_);
+    const bool started = units_.Issue(work.number, need, reads, HwWarpOf(lanes), now_);
     // A fence has no result of its own, but where the warp holds until one.
     if (under_way && !(fence_waits && !one_in_flight())) {
       if (started) {

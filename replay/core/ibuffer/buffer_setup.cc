@@ -7,6 +7,7 @@ namespace heddle::replay {
 BufferSetup::BufferSetup(const trace::Program& program, std::span<const Step> steps,
                          const machine::v1::Machine& machine)
     : table(program, steps, machine.core()),
+      register_reads(program, machine.core()),
       units(machine.core().units()),
       entries(static_cast<uint8_t>(machine.core().ibuffer().entries())),
       fetch_instructions(static_cast<uint8_t>(machine.core().ibuffer().fetch_instructions())),

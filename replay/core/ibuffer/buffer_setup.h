@@ -6,6 +6,7 @@
 #include <span>
 
 #include "proto/machine.pb.h"
+#include "replay/core/ibuffer/register_ports.h"
 #include "replay/core/issue_table.h"
 #include "replay/core/launch_context.h"
 #include "traces/format/program/program.h"
@@ -17,6 +18,7 @@ struct BufferSetup {
   BufferSetup(const trace::Program& program, std::span<const Step> steps, const machine::v1::Machine& machine);
 
   IssueTable table;
+  RegisterReads register_reads;
   machine::v1::ExecutionUnits units;
   uint8_t entries = 0;  // of a buffer
   uint8_t fetch_instructions = 0;

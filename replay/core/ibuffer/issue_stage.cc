@@ -14,7 +14,8 @@ IssueStage::IssueStage(SmParts& sm, ResolveUnit& resolve, IBufferState& state, I
       buffers_(buffers),
       status_(status),
       results_(results),
-      units_(state.setup.units) {}
+      units_(state.setup.units),
+      register_ports_(state.setup.register_reads, sm.context.ports) {}
 
 // --- selection
 
@@ -152,8 +153,9 @@ void IssueStage::Issue(int port, SlotId slot, Cycle now) {
     sm.IssueGuarded(slot, pc);
   const uint32_t groups = LaneGroups(slot);
   if (!state.one_in_flight) buffers_.TakeHead(slot, warp, pc);
-  if (state.stalls && how.stall_count > 1) [[unlikely]]
-    status_.Stall(slot, warp, now + how.stall_count);
+  Cycle late = 0;
+  if (state.stalls) [[unlikely]]
+    late = TakeControl(port, slot, warp, pc, now);
   Cycle result = 0;
   if (how.unit == UnitClass::kMemory) {
     memory_free_ = now + setup.memory_interval * groups;
@@ -162,7 +164,7 @@ void IssueStage::Issue(int port, SlotId slot, Cycle now) {
                                                            : warps.lanes[slot].thread[std::countr_zero(lanes)] /
                                                                  static_cast<uint32_t>(sm.context.warp_size);
     const Cycle start = units_.Issue(how.unit, how.interval * groups, hw_warp, setup.table.sources(how), now);
-    result = start + how.before_last * groups + how.latency;
+    result = start + late + how.before_last * groups + how.latency;
   }
   if (how.hold == Hold::kBarrier) {
     sm.formation.Issue(slot);
@@ -197,6 +199,20 @@ void IssueStage::Issue(int port, SlotId slot, Cycle now) {
   }
   // This slot has been looked at. It may have left the hardware warp since, so that the only one there is another.
   if (writes) results.UpdateOthers(in_flight_id, slot);
+}
+
+Cycle IssueStage::TakeControl(int port, SlotId slot, WarpEntry& warp, Pc pc, Cycle now) {
+  const uint8_t stall = state_.setup.table[pc].stall_count;
+  if (stall > 1) status_.Stall(slot, warp, now + stall);
+  if (!state_.setup.register_reads.any()) return 0;
+  const Lanes& lanes = sm_.table().lanes[slot];
+  const uint32_t hw_warp = lanes.thread[std::countr_zero(lanes.mask)] / static_cast<uint32_t>(sm_.context.warp_size);
+  const Cycle late = register_ports_.Read(port, hw_warp, pc, now);
+  if (late == 0) return 0;
+  IssuePorts& ports = state_.ports;
+  ports.free[port] = std::max(ports.free[port], now + 1 + late);
+  ports.held_until = std::max(ports.held_until, ports.free[port]);
+  return late;
 }
 
 inline uint32_t IssueStage::Launch(SlotId slot, const WarpEntry& warp, LaneMask lanes, bool holds, bool writes,

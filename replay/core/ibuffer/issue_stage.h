@@ -11,6 +11,7 @@
 #include "replay/core/ibuffer/ibuffer_state.h"
 #include "replay/core/ibuffer/instruction_buffers.h"
 #include "replay/core/ibuffer/issue_status_unit.h"
+#include "replay/core/ibuffer/register_ports.h"
 #include "replay/core/ibuffer/result_stage.h"
 #include "replay/core/resolve_unit.h"
 #include "replay/core/sm_parts.h"
@@ -72,6 +73,9 @@ class IssueStage {
   // Issue for an instruction of a regular warp that is `simple`, if issues are unwatched.
   [[gnu::always_inline]] inline void IssueRegular(int port, SlotId slot, WarpEntry& warp, const IssueStep& step,
                                                   Cycle now);
+  // What control bits ask for at the issue of an instruction of the slot: its warp pauses, and its port waits for its
+  // operands. Returns for how many cycles.
+  Cycle TakeControl(int port, SlotId slot, WarpEntry& warp, Pc pc, Cycle now);
   void IssueInserted(int port, SlotId slot, Cycle now);
   // Threads that have come together for a matrix instruction go before the warps of their port.
   void IssueGroups(Cycle now);
@@ -102,6 +106,7 @@ class IssueStage {
   ResultStage& results_;
   Cycle memory_free_ = 0;  // the memory stage's input
   ExecutionUnits units_;
+  RegisterPorts register_ports_;
   SlotSet eligible_;
 };
 

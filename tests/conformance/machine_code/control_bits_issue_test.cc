@@ -1,5 +1,6 @@
 // Machine code that issues by its control bits: cycles that were worked out by hand from docs/reference/timing.md, in
 // both engines, and random programs with random control bits, on which both engines must agree.
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -347,6 +348,68 @@ TEST(ControlBits, CodeWithoutThemIsRefusedInOneLine) {
   EXPECT_EQ(refusal(lacks_one), "");
 }
 
+// ------------------------------------------------------------------------------------------ registers
+
+// Instructions that read general registers and write none, with these marks for reuse.
+struct Reads {
+  std::vector<uint32_t> registers;
+  uint8_t reuse = 0;
+};
+
+v1::KernelProgram Reading(const std::vector<Reads>& reads) {
+  std::vector<ControlBits> bits;
+  for (const Reads& one : reads) bits.push_back({.stall = 1, .reuse = one.reuse});
+  v1::KernelProgram program =
+      WithBits(ProgramBuilder("reads").Alu(static_cast<int>(reads.size())).Exit().Build(), bits);
+  uint32_t last = 0;
+  for (const Reads& one : reads) last = std::max(last, *std::ranges::max_element(one.registers));
+  v1::Function& function = *program.mutable_function(0);
+  for (uint32_t number = 0; number <= last; ++number) {
+    function.mutable_register_file()->push_back(static_cast<char>(v1::FILE_GENERAL));
+    function.mutable_register_number()->push_back(static_cast<char>(number));
+  }
+  for (size_t i = 0; i < reads.size(); ++i) {
+    v1::Instruction& instruction = *program.mutable_instruction(static_cast<int>(i));
+    instruction.clear_src();
+    instruction.clear_dst();
+    for (const uint32_t number : reads[i].registers) instruction.add_src(number + 1);
+  }
+  return program;
+}
+
+machine::v1::Machine WithRegisterFile(uint32_t read_cycles, bool cache) {
+  machine::v1::Machine machine = SmallMachine();
+  machine::v1::RegisterFile& file = *machine.mutable_core()->mutable_register_file();
+  file.set_banks(2);
+  file.set_read_cycles(read_cycles);
+  file.set_cache(cache);
+  return machine;
+}
+
+// Huerta et al. (MICRO 2025, section 5.3) measured two FFMA, the second of which reads none, one or two registers more
+// of the bank from which the first reads all of its three: no, one and two cycles of bubbles.
+TEST(RegisterFile, BubblesAreThoseOfThePaper) {
+  const auto issues = [](uint32_t x, uint32_t y) {
+    return RunBoth(Reading({{{10, 12, 14}}, {{16, x, y}}}), WithRegisterFile(3, false)).issues;
+  };
+  EXPECT_EQ(issues(19, 21), "2:0 3:1 4:2");
+  EXPECT_EQ(issues(18, 21), "2:0 3:1 5:2");
+  EXPECT_EQ(issues(18, 20), "2:0 3:1 6:2");
+}
+
+TEST(RegisterFile, WhatIsMarkedIsNotReadAgainInItsPlace) {
+  // R2 is kept by the first, found and not kept by the second, and read again by the third, beside R6 of its bank.
+  const v1::KernelProgram program = Reading({{{2, 7}, 0b001}, {{2, 4}}, {{2, 6}}});
+  EXPECT_EQ(RunBoth(program, WithRegisterFile(1, true)).issues, "2:0 3:1 4:2 6:3");
+  EXPECT_EQ(RunBoth(program, WithRegisterFile(1, false)).issues, "2:0 3:1 5:2 7:3");
+}
+
+TEST(RegisterFile, InstructionsOfUnknownLatencyReadLater) {
+  v1::KernelProgram program = Reading({{{10, 12, 14}}, {{16, 18, 20}}});
+  program.mutable_instruction(0)->set_control(trace::PackControl({.stall = 1, .write_barrier = 0}));
+  EXPECT_EQ(RunBoth(program, WithRegisterFile(3, false)).issues, "2:0 3:1 4:2");
+}
+
 // ------------------------------------------------------------------------------------------ at random
 
 // Any bits that are right. They say nothing of the program's registers: both engines must do what they say.
@@ -385,6 +448,11 @@ RandomCase MakeMachineCase(uint64_t seed, Core::Dependences dependences) {
   Core& core = *random_case.machine.mutable_core();
   core.set_dependences(dependences);
   if (random.Chance(50)) core.mutable_units()->set_memory_operand_read_cycles(random.OneOf({1u, 3u, 9u, 30u}));
+  if (random.Chance(50)) {
+    core.mutable_register_file()->set_banks(random.OneOf({1u, 2u, 2u, 4u}));
+    core.mutable_register_file()->set_read_cycles(static_cast<uint32_t>(random.In(1, 4)));
+    core.mutable_register_file()->set_cache(random.Chance(60));
+  }
   return random_case;
 }
 

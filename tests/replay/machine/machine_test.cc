@@ -312,6 +312,12 @@ TEST(MachineCheck, RefusesImpossibleFrontEndsWithThePath) {
   EXPECT_THAT(baws("core.units.memory_issue_latency=0"), HasSubstr("core.units.memory_issue_latency = 0"));
   EXPECT_THAT(baws("core.units.memory_issue_latency=1025"), HasSubstr("must be 1 to 1024"));
   EXPECT_THAT(baws("core.units.memory_initiation_interval=0"), HasSubstr("core.units.memory_initiation_interval = 0"));
+  EXPECT_THAT(baws("core.units.memory_operand_read_cycles=100001"), HasSubstr("must be 0 to 100000"));
+  EXPECT_EQ(baws("core.dependences=CONTROL_BITS"), "accepted");
+  EXPECT_THAT(baws("core.register_file.banks=2"), HasSubstr("core.register_file.read_cycles = 0: must be 1 to"));
+  EXPECT_THAT(baws("core.register_file.read_cycles=3"), HasSubstr("must be 0 to 0 (without core.register_file.banks"));
+  EXPECT_THAT(baws("core.register_file.cache=true"), HasSubstr("there is nothing to save"));
+  EXPECT_THAT(baws("core.register_file.banks=1025"), HasSubstr("core.register_file.banks = 1025"));
   // The field of older files, which was both.
   EXPECT_THAT(baws("core.units.memory_issue_cycles=5"),
               HasSubstr("core.units.memory_issue_cycles = 5: is two fields now, write memory_issue_latency: 5 and "
