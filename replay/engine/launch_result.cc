@@ -154,7 +154,8 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
   result.set_blocks_per_sm(residency_);
   result.set_residency_limit(limit_);
   const RegisterSensitivity sensitivity =
-      ComputeRegisterSensitivity(run_.options.machine, *run_.launch.program, run_.launch.launch);
+      ComputeRegisterSensitivity(run_.options.machine, *run_.launch.program, run_.launch.launch,
+                                 RegistersGiven(run_.options, *run_.launch.program));
   result.set_registers_per_thread(sensitivity.registers);
   result.set_blocks_per_sm_fewer_registers(Residency(sensitivity.blocks_fewer));
   result.set_blocks_per_sm_more_registers(Residency(sensitivity.blocks_more));

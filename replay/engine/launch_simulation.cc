@@ -55,7 +55,8 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   const machine::v1::Machine& machine = run.options.machine;
   limit_ = residency_ < static_cast<uint64_t>(occupancy.blocks) ? "grid" : occupancy.limit;
   PreferHugePages(std::min<uint64_t>(sms_.count(), blocks_.count()) * kSmBytes);
-  const WarpOccupancy by_warp = ComputeWarpOccupancy(machine, *run.launch.program, run.launch.launch);
+  const WarpOccupancy by_warp = ComputeWarpOccupancy(machine, *run.launch.program, run.launch.launch,
+                                                     RegistersGiven(run.options, *run.launch.program));
   CompleteContext(by_warp);
   metrics_.emplace(run.options.metrics, machine, residency_ * sms_.count(), context_);
   memory_.Transferred(run.reader.transfers().first(run.launch.transfers_before));

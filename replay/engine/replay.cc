@@ -117,6 +117,7 @@ result::v1::Result MakeResult(const trace::TraceReader& reader, const std::vecto
     *result.mutable_fetch() = Choice(configuration.fetch);
   }
   for (const std::string& note : ValidityNotes(reader, launches)) result.add_note(note);
+  for (const std::string& note : RegisterNotes(options, launches)) result.add_note(note);
   result.mutable_total();
   for (result::v1::LaunchResult& launch : launch_results) {
     AddToTotals(launch, options.machine.core().warp_size(), *result.mutable_total());

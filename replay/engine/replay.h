@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "replay/seams/types.h"
 #include "replay/stats/issue_observer.h"
 #include "replay/trace/decoding_counters.h"
+#include "traces/format/program/program.h"
 #include "traces/format/read/reader.h"
 
 namespace heddle::replay {
@@ -27,9 +29,17 @@ struct MetricOptions {
   uint64_t timeline_blocks = 0;  // LaunchResult.warp_timeline of so many thread blocks
 };
 
+// Registers that a thread takes, in place of what the trace says, and who says so: "ptxas V13.0.88, for sm_80".
+struct RegisterCount {
+  uint32_t per_thread = 0;
+  std::string source;
+};
+using RegisterCounts = std::map<const trace::Program*, RegisterCount>;
+
 struct ReplayOptions {
   machine::v1::Machine machine;
   std::vector<std::string> overrides;  // --set arguments that were applied, for the provenance
+  RegisterCounts registers;            // of programs of the traces; the others take what their trace says
   std::string kernels = "";            // regular expression on kernel names; empty = all
   // Of decoded trace data, for all threads; each may hold three times its share, or 48 MiB if that is more. What
   // resident thread blocks read stays decoded up to it; beyond it chunks are decoded more than once (chunk_cache.h has
@@ -58,6 +68,9 @@ struct ReplayOptions {
 absl::StatusOr<std::vector<result::v1::Result>> Replay(const trace::TraceReader& reader,
                                                        const std::vector<CheckedConfiguration>& configurations,
                                                        const ReplayOptions& options);
+
+// What options.registers says of a program: ComputeOccupancy's `registers`.
+uint32_t RegistersGiven(const ReplayOptions& options, const trace::Program& program);
 
 // What came of each run, by trace and then by configuration.
 using RunOutcomes = std::vector<std::vector<absl::StatusOr<result::v1::Result>>>;

@@ -90,7 +90,8 @@ absl::StatusOr<result::v1::LaunchResult> ReplayLaunch(const LaunchRun& run) {
   const std::optional<WarpDispatch>& warps = run.configuration.dispatch.traits.warp_dispatch;
   HEDDLE_ASSIGN_OR_RETURN(Occupancy occupancy,
                           ComputeOccupancy(run.options.machine, *run.launch.program, run.launch.launch,
-                                           warps.has_value() ? warps->extra_registers : 0));
+                                           warps.has_value() ? warps->extra_registers : 0,
+                                           RegistersGiven(run.options, *run.launch.program)));
   HEDDLE_ASSIGN_OR_RETURN(const uint64_t places, PlacesOf(run, occupancy));
   HEDDLE_RETURN_IF_ERROR(CheckGridWaits(run.launch, places));
   HEDDLE_RETURN_IF_ERROR(CheckWarpLocks(run.reader, run.launch, run.configuration, run.options));

@@ -352,6 +352,31 @@ std::vector<std::string> ValidityNotes(const trace::TraceReader& reader,
   return notes;
 }
 
+uint32_t RegistersGiven(const ReplayOptions& options, const trace::Program& program) {
+  const auto found = options.registers.find(&program);
+  return found == options.registers.end() ? 0 : found->second.per_thread;
+}
+
+std::vector<std::string> RegisterNotes(const ReplayOptions& options,
+                                       const std::vector<const trace::LaunchView*>& launches) {
+  std::map<std::string, std::map<std::string, uint32_t>> counts;  // of kernels, by source
+  for (const trace::LaunchView* launch : launches) {
+    const auto found = options.registers.find(launch->program);
+    if (found == options.registers.end()) continue;
+    counts[found->second.source][trace::BriefKernelName(launch->program->name())] = found->second.per_thread;
+  }
+  std::vector<std::string> notes;
+  for (const auto& [source, kernels] : counts) {
+    std::string& note = notes.emplace_back(absl::StrCat("registers per thread by ", source, ":"));
+    const char* before = " ";
+    for (const auto& [kernel, registers] : kernels) {
+      absl::StrAppend(&note, before, kernel, " ", registers);
+      before = ", ";
+    }
+  }
+  return notes;
+}
+
 absl::Status CheckLockstep(const trace::TraceReader& reader, const trace::LaunchView& launch,
                            const CheckedConfiguration& configuration, const ReplayOptions& options) {
   const bool keeps_warps = configuration.divergence.traits.regrouping == Regrouping::kNever;

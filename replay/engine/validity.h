@@ -17,6 +17,10 @@ namespace heddle::replay {
 std::vector<std::string> ValidityNotes(const trace::TraceReader& reader,
                                        const std::vector<const trace::LaunchView*>& launches);
 
+// Which registers were given for these launches, and by whom: a note for each source.
+std::vector<std::string> RegisterNotes(const ReplayOptions& options,
+                                       const std::vector<const trace::LaunchView*>& launches);
+
 // FailedPrecondition if threads of a warp of this launch hand data over without synchronization, and the policy may
 // separate threads of a warp into warps of others, or the machine's warps are narrower than those that were recorded:
 // then no device would compute what was recorded. ReplayOptions::force_regrouping lets it pass.

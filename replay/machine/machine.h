@@ -41,10 +41,12 @@ struct Occupancy {
   int blocks = 0;
   std::string limit;  // threads, blocks, registers, shared_memory
 };
-// `extra_registers`: that a thread takes beyond what the trace says. Error if not even one block fits, naming the
-// resource, what is needed and what there is.
+// `extra_registers`: that a thread takes beyond what the trace says. `registers`, here and below: what a thread takes,
+// in place of what the trace says; 0 = as the trace says. Error if not even one block fits, naming the resource, what
+// is needed and what there is.
 absl::StatusOr<Occupancy> ComputeOccupancy(const machine::v1::Machine& machine, const trace::Program& program,
-                                           const trace::v1::Launch& launch, uint32_t extra_registers = 0);
+                                           const trace::v1::Launch& launch, uint32_t extra_registers = 0,
+                                           uint32_t registers = 0);
 
 // How many warps of a launch fit on one SM if they come one by one: their threads and registers are a warp's, shared
 // memory and the number of blocks are still those of blocks. A whole block fits (ComputeOccupancy).
@@ -54,7 +56,7 @@ struct WarpOccupancy {
   std::string limit;  // of `blocks`: blocks or shared_memory
 };
 WarpOccupancy ComputeWarpOccupancy(const machine::v1::Machine& machine, const trace::Program& program,
-                                   const trace::v1::Launch& launch);
+                                   const trace::v1::Launch& launch, uint32_t registers = 0);
 
 // Whether L1 data cache and shared memory share storage that is split anew for every launch.
 bool SplitsL1(const machine::v1::Hierarchy& memory);
@@ -73,12 +75,12 @@ uint64_t ResidentClusters(const machine::v1::Machine& machine, uint32_t cluster_
 // the machine code takes: the true residency is somewhere between these two.
 inline constexpr uint64_t kRegisterUncertainty = 8;  // registers per thread
 struct RegisterSensitivity {
-  uint32_t registers = 0;  // per thread, as the trace says
+  uint32_t registers = 0;  // per thread, as the trace says, or as given
   int blocks_fewer = 0;    // blocks per SM if a thread takes 8 registers fewer
   int blocks_more = 0;     // 8 more; 0 = not even one fits
 };
 RegisterSensitivity ComputeRegisterSensitivity(const machine::v1::Machine& machine, const trace::Program& program,
-                                               const trace::v1::Launch& launch);
+                                               const trace::v1::Launch& launch, uint32_t registers = 0);
 
 }  // namespace heddle::replay
 

@@ -25,7 +25,9 @@ struct Resource {
   bool bounds;
 };
 
-uint64_t RegistersPerThread(const trace::Program& program) {
+// `given`: in place of what the trace says; 0 = none.
+uint64_t RegistersPerThread(const trace::Program& program, uint32_t given) {
+  if (given != 0) return given;
   const uint32_t requested = program.proto().registers_requested();
   return requested != 0 ? requested : program.proto().register_count();
 }
@@ -78,9 +80,10 @@ std::string Remedy(const Resource& resource, const machine::v1::Core& core) {
 }  // namespace
 
 absl::StatusOr<Occupancy> ComputeOccupancy(const machine::v1::Machine& machine, const trace::Program& program,
-                                           const trace::v1::Launch& launch, uint32_t extra_registers) {
+                                           const trace::v1::Launch& launch, uint32_t extra_registers,
+                                           uint32_t registers) {
   const std::array<Resource, 4> resources =
-      Resources(machine.core(), program, launch, RegistersPerThread(program) + extra_registers);
+      Resources(machine.core(), program, launch, RegistersPerThread(program, registers) + extra_registers);
   const Resource* bound = nullptr;
   Occupancy occupancy = BlocksThatFit(resources, bound);
   if (occupancy.blocks == 0) {
@@ -93,9 +96,9 @@ absl::StatusOr<Occupancy> ComputeOccupancy(const machine::v1::Machine& machine, 
 }
 
 WarpOccupancy ComputeWarpOccupancy(const machine::v1::Machine& machine, const trace::Program& program,
-                                   const trace::v1::Launch& launch) {
+                                   const trace::v1::Launch& launch, uint32_t given) {
   const machine::v1::Core& core = machine.core();
-  const uint64_t registers = RoundUp(RegistersPerThread(program), kRegisterGranularity) * core.warp_size();
+  const uint64_t registers = RoundUp(RegistersPerThread(program, given), kRegisterGranularity) * core.warp_size();
   const uint64_t shared = SharedBytes(core, program, launch);
   uint64_t warps = core.max_threads() / core.warp_size();
   if (registers != 0 && core.registers() != 0) warps = std::min(warps, core.registers() / registers);
@@ -144,8 +147,8 @@ uint64_t ResidentClusters(const machine::v1::Machine& machine, uint32_t cluster_
 }
 
 RegisterSensitivity ComputeRegisterSensitivity(const machine::v1::Machine& machine, const trace::Program& program,
-                                               const trace::v1::Launch& launch) {
-  const uint64_t registers = RegistersPerThread(program);
+                                               const trace::v1::Launch& launch, uint32_t given) {
+  const uint64_t registers = RegistersPerThread(program, given);
   const auto blocks = [&](uint64_t per_thread) {
     const std::array<Resource, 4> resources = Resources(machine.core(), program, launch, per_thread);
     const Resource* bound = nullptr;

@@ -11,6 +11,7 @@
 #include "tools/heddle/preset.h"
 #include "tools/heddle/replay_run.h"
 #include "tools/inputs/policy_library.h"
+#include "tools/inputs/register_counts.h"
 
 namespace heddle::tools {
 namespace {
@@ -56,6 +57,7 @@ class Replay final : public Command {
                     "Field of the machine as PATH=VALUE, such as core.schedulers=1; repeat")
         ->expected(1)
         ->take_all();
+    command.add_option("--registers", arguments_.registers, kRegistersHelp)->expected(1)->take_all()->check(NotEmpty());
     command.add_option("--max-cycles", arguments_.max_cycles, "Stop with an error when a launch takes more cycles")
         ->check(PositiveWholeNumber());
     command

@@ -23,6 +23,7 @@
 #include "tools/drawing/replay_drawing.h"
 #include "tools/drawing/replay_timeline.h"
 #include "tools/heddle/replay_report.h"
+#include "tools/inputs/register_counts.h"
 #include "tools/inputs/trace_file.h"
 #include "tools/show/order_check.h"
 #include "tools/study/correlate/hardware_interval.h"
@@ -361,6 +362,13 @@ int ReplayTraces(const ReplayArguments& arguments) {
   if (const absl::Status status = SelectTraces(arguments.kernels, traces); !status.ok()) {
     return ReportError(UsageOrFailure(status), status);
   }
+  std::set<std::string> kernels;
+  for (const trace::TraceReader* trace : traces.replayed) {
+    for (const trace::LaunchView& launch : trace->launches()) kernels.insert(launch.program->name());
+  }
+  absl::Status registers = CheckRegisterNames(arguments.registers, kernels);
+  if (registers.ok()) registers = ApplyRegisters(arguments.registers, traces.replayed, options);
+  if (!registers.ok()) return ReportError(UsageOrFailure(registers), registers);
   if (const absl::Status status = SkipUnfit(traces, options, *plan); !status.ok()) return ReportError(kFailed, status);
 
   if (arguments.check_order) {

@@ -21,6 +21,7 @@ struct ReplayArguments {
   std::string machine = "fermi_fixed";
   PolicyLists policies;
   std::vector<std::string> overrides;  // --set
+  std::vector<std::string> registers;  // --registers
   std::string kernels;                 // regular expression; empty = all
   std::string output;                  // -o: "-" = standard output; empty = none
   uint64_t max_cycles = 0;

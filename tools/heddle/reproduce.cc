@@ -10,6 +10,7 @@
 #include "tools/console/command.h"
 #include "tools/console/option_checks.h"
 #include "tools/inputs/policy_library.h"
+#include "tools/inputs/register_counts.h"
 #include "tools/study/reproduce/claims.h"
 #include "tools/study/reproduce/reproduce_command.h"
 
@@ -56,6 +57,7 @@ class Reproduce final : public Command {
     command
         .add_option("--recipes", arguments_.recipes, "Folder of the kernels; else traces/kernels of the source tree")
         ->check(NotEmpty());
+    command.add_option("--registers", arguments_.registers, kRegistersHelp)->expected(1)->take_all()->check(NotEmpty());
     command.add_option("--jobs", arguments_.jobs, "Threads")->check(WholeNumberFromTo(1, 1024))->capture_default_str();
     command
         .add_option("--jitter", arguments_.jitter,

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "tools/console/table.h"
@@ -200,9 +201,30 @@ std::string Title(const Result& result) {
       result.provenance().machine().name(), ", trace ", result.provenance().trace_digest().substr(0, 12), "\n");
 }
 
-// "6 per SM (bounded by registers; 4 with 8 registers more per thread, 8 with 8 fewer)".
-std::string Residency(const LaunchResult& launch) {
+// Who counted a launch's registers, if somebody did: of PTX their number is an estimate.
+std::string RegisterSource(const Result& result, const LaunchResult& launch) {
+  const auto& overrides = result.provenance().override();
+  const std::string count = absl::StrCat("=", launch.registers_per_thread());
+  for (const std::string& name : {launch.kernel(), trace::ShortKernelName(launch.kernel())}) {
+    if (std::find(overrides.begin(), overrides.end(), absl::StrCat("registers=", name, count)) != overrides.end()) {
+      return "the command line";
+    }
+  }
+  constexpr absl::string_view kAssembler = "registers=assembler:";
+  if (absl::StartsWith(launch.code(), "machine code")) return "the assembler";
+  for (const std::string& one : overrides) {
+    if (absl::StartsWith(one, kAssembler)) return absl::StrCat("the assembler for ", one.substr(kAssembler.size()));
+  }
+  return "";
+}
+
+// "6 per SM (bounded by registers; 4 with 8 registers more per thread, 8 with 8 fewer)", or "6 per SM (bounded by
+// registers; 32 registers per thread by the assembler)".
+std::string Residency(const Result& result, const LaunchResult& launch) {
   std::string text = absl::StrCat(launch.blocks_per_sm(), " per SM (bounded by ", launch.residency_limit());
+  if (const std::string source = RegisterSource(result, launch); !source.empty()) {
+    return absl::StrCat(text, "; ", launch.registers_per_thread(), " registers per thread by ", source, ")");
+  }
   const uint64_t more = launch.blocks_per_sm_more_registers();
   const uint64_t fewer = launch.blocks_per_sm_fewer_registers();
   if (more == launch.blocks_per_sm() && fewer == more) return text + "; also with 8 registers more or fewer)";
@@ -215,7 +237,7 @@ std::string Residencies(const Result& result) {
   std::vector<std::string> lines;
   for (const LaunchResult& launch : result.launch()) {
     std::string line =
-        absl::StrCat("Blocks of ", trace::ShortKernelName(launch.kernel()), ": ", Residency(launch), ".\n");
+        absl::StrCat("Blocks of ", trace::ShortKernelName(launch.kernel()), ": ", Residency(result, launch), ".\n");
     if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
   }
   constexpr size_t kMost = 4;  // then --per-launch has them
@@ -268,7 +290,7 @@ std::string ResultReport(const std::vector<Result>& results, bool per_launch) {
       const uint64_t threads_per_block = launch.blocks() == 0 ? 0 : launch.threads() / launch.blocks();
       absl::StrAppend(&text, "\nLaunch ", launch.launch(), ": ", trace::ShortKernelName(launch.kernel()), ", ",
                       Count(launch.blocks(), "block", "blocks"), " of ", Count(threads_per_block, "thread", "threads"),
-                      ", ", Residency(launch), "\n");
+                      ", ", Residency(results[0], launch), "\n");
       const auto of_launch = [i](const Result& result) { return OfLaunch(result.launch(i)); };
       absl::StrAppend(&text, Rows(labels, RowNumbers(results, rows, of_launch), baseline, jitter, 2));
     }

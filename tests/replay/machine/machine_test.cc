@@ -415,6 +415,14 @@ TEST(OccupancyRule, ARequestedRegisterCountReplacesTheEstimate) {
   EXPECT_EQ(ComputeOccupancy(Fermi(), KernelThatNeeds(60, 0, 16), LaunchOf(256))->blocks, 6);
 }
 
+TEST(OccupancyRule, ACountThatIsGivenReplacesWhatTheTraceSays) {
+  const trace::Program program = KernelThatNeeds(60, 0, 16);
+  EXPECT_EQ(ComputeOccupancy(Fermi(), program, LaunchOf(256), 0, 32)->blocks, 4);
+  EXPECT_EQ(ComputeOccupancy(Fermi(), program, LaunchOf(256), 4, 28)->blocks, 4);
+  EXPECT_EQ(ComputeWarpOccupancy(Fermi(), program, LaunchOf(256), 64).warps, 16);
+  EXPECT_EQ(ComputeRegisterSensitivity(Fermi(), program, LaunchOf(256), 32).registers, 32);
+}
+
 // 32768 registers, 256 threads: 20 per thread are 6 blocks, 12 as many as threads allow, 28 are 4.
 TEST(OccupancyRule, RegisterSensitivityIsTheResidencyWithEightMoreAndFewer) {
   RegisterSensitivity sensitivity = ComputeRegisterSensitivity(Fermi(), KernelThatNeeds(20), LaunchOf(256));

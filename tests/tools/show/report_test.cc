@@ -53,6 +53,20 @@ TEST(ResultReport, ShowsARowPerRunWithSpeedUpOverPdom) {
             "Blocks of bfs_level: 8 per SM (bounded by blocks; also with 8 registers more or fewer).\n");
 }
 
+TEST(ResultReport, SaysWhoCountedTheRegisters) {
+  result::v1::Result result = ResultOf("pdom", "lrr", 2000);
+  result.mutable_launch(0)->set_registers_per_thread(20);
+  result.mutable_launch(0)->set_code("machine code 8.0 by ptxas for sm_80");
+  EXPECT_THAT(ResultReport({result}, true),
+              HasSubstr("bounded by blocks; 20 registers per thread by the assembler)\n"));
+  result.mutable_launch(0)->set_code("PTX 9.0 by NVVM 13.0 for sm_80");
+  EXPECT_THAT(ResultReport({result}, false), HasSubstr("also with 8 registers more or fewer)"));
+  result.mutable_provenance()->add_override("registers=assembler:sm_80");
+  EXPECT_THAT(ResultReport({result}, false), HasSubstr("20 registers per thread by the assembler for sm_80)"));
+  result.mutable_provenance()->add_override("registers=bfs_level=20");
+  EXPECT_THAT(ResultReport({result}, false), HasSubstr("20 registers per thread by the command line)"));
+}
+
 TEST(ResultReport, OneRunHasNoSpeedUp) {
   EXPECT_THAT(ResultReport({ResultOf("pdom", "lrr", 2000)}, true), Not(HasSubstr("speed-up")));
 }

@@ -46,6 +46,9 @@ std::string CommandLine(const ReproduceArguments& arguments) {
   for (const std::string& library : arguments.libraries) {
     absl::StrAppend(&line, " --policy-library ", sweep::ShellQuoted(fs::path(library).filename().string()));
   }
+  for (const std::string& registers : arguments.registers) {
+    absl::StrAppend(&line, " --registers ", sweep::ShellQuoted(registers));
+  }
   if (arguments.jitter != 0) absl::StrAppend(&line, " --jitter ", arguments.jitter);
   if (arguments.sensitivity) absl::StrAppend(&line, " --sensitivity");
   if (arguments.tests.has_value()) absl::StrAppend(&line, " --tests ", SizeName(*arguments.tests));
@@ -152,8 +155,9 @@ class Reproducer {
     const TraceFinder traces = [&store](const claims::v1::Kernel& kernel) { return store.Find(kernel); };
     const TraceFinder paper_traces = [this](const claims::v1::Kernel& kernel) { return paper_store_.Find(kernel); };
     const std::string path = absl::StrCat(arguments_.folder, "/", name);
-    const absl::StatusOr<RunPlan> plan = RunPlan::Make(
-        claims, {path, traces, paper_traces, asked.jitter, asked.sensitivity, asked.suspected, arguments_.causes});
+    const absl::StatusOr<RunPlan> plan =
+        RunPlan::Make(claims, {path, traces, paper_traces, asked.jitter, asked.sensitivity, asked.suspected,
+                               arguments_.registers, arguments_.causes});
     if (!plan.ok()) return plan.status();
     for (const std::string& note : plan->plan().notes) Note(absl::StrCat(name, ": ", note));
     HEDDLE_RETURN_IF_ERROR(plan->Write(path));

@@ -19,7 +19,8 @@ struct ReproduceArguments {
   std::string recipes;                 // empty = the source tree's
   std::string page;                    // empty = FOLDER/reproduction.md
   InputSize size = InputSize::kSmall;
-  std::optional<InputSize> tests;  // inputs for noise and variations; as `size` if there are none
+  std::optional<InputSize> tests;      // inputs for noise and variations; as `size` if there are none
+  std::vector<std::string> registers;  // --registers
   uint32_t jobs = 1;
   uint32_t jitter = 0;
   bool sensitivity = false;

@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "replay/engine/model_version.h"
 #include "replay/machine/machine.h"
+#include "tools/inputs/register_counts.h"
 #include "tools/inputs/trace_file.h"
 #include "tools/study/sweep/equal_runs.h"
 #include "tools/study/sweep/unread_fields.h"
@@ -70,6 +71,7 @@ class PlanMaker {
     plan_.plan_.model_version = replay::ModelVersion();
     plan_.plan_.libraries = sweep::LoadedLibraries(options.folder);
     plan_.plan_.design = "FULL_FACTORIAL";
+    plan_.plan_.settings.registers = options.registers;
     plan_.seeds_ = options.jitter == 0 ? 1 : options.jitter;
   }
 
@@ -86,6 +88,9 @@ class PlanMaker {
         if (plan_.Changes(index, variation, claim.Needs())) plan_.varies_.emplace(index, claim.claim->id());
       }
     }
+    std::set<std::string> kernels;
+    for (const auto& [kernel, trace] : traces_) kernels.insert(trace.kernels.begin(), trace.kernels.end());
+    HEDDLE_RETURN_IF_ERROR(CheckRegisterNames(options_.registers, kernels));
     for (const auto& [trace, points] : plan_.points_) plan_.plan_.points += points.size();
     plan_.plan_.notes = unread_.Notes();
     for (std::string& note : equal_.Notes(1)) plan_.plan_.notes.push_back(std::move(note));

@@ -24,11 +24,12 @@ using TraceFinder = std::function<absl::StatusOr<std::string>(const claims::v1::
 struct PlanOptions {
   std::string folder;  // of the sweep
   TraceFinder traces;
-  TraceFinder paper_traces;         // with the geometry of papers: of Variation.paper_size
-  uint32_t jitter = 0;              // runs with noise on the memory's latencies, seeds 1 to this; 0 = one without
-  bool sensitivity = false;         // also every variation, with one seed
-  std::set<std::string> suspected;  // claims, by id, that are also run under the variations that they suspect
-  size_t most_replays = SIZE_MAX;   // of a claim and a suspect: those that need more are not run
+  TraceFinder paper_traces;            // with the geometry of papers: of Variation.paper_size
+  uint32_t jitter = 0;                 // runs with noise on the memory's latencies, seeds 1 to this; 0 = one without
+  bool sensitivity = false;            // also every variation, with one seed
+  std::set<std::string> suspected;     // claims, by id, that are also run under the variations that they suspect
+  std::vector<std::string> registers;  // as `heddle replay --registers` takes them
+  size_t most_replays = SIZE_MAX;      // of a claim and a suspect: those that need more are not run
 };
 
 // One replay: `variation` is 0 for the paper as we read it, else one more than the index in Paper.variation; `seed`

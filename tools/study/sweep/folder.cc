@@ -63,6 +63,7 @@ absl::StatusOr<Plan> ReadPlan(const std::string& path) {
     json.at("per_instruction").get_to(plan.settings.metrics.per_instruction);
     json.at("bins").get_to(plan.settings.metrics.bin_cycles);
     json.at("warp_phases").get_to(plan.settings.metrics.timeline_blocks);
+    if (json.contains("registers")) json["registers"].get_to(plan.settings.registers);
     for (const Json& trace : json.at("traces")) {
       plan.traces.push_back({trace.at("name"), trace.at("path"), trace.at("digest"), trace.at("thread_instructions")});
     }
@@ -112,21 +113,23 @@ Json PlanJson(const Plan& plan) {
   }
   Json left_out = Json::array();
   for (const auto& [reason, points] : plan.left_out) left_out.push_back({{"reason", reason}, {"points", points}});
-  return {{"schema", kPlanSchema},
-          {"name", plan.name},
-          {"description", plan.description},
-          {"model_version", plan.model_version},
-          {"design", plan.design},
-          {"points", plan.points},
-          {"points_digest", plan.points_digest},
-          {"max_cycles", plan.settings.max_cycles},
-          {"per_instruction", plan.settings.metrics.per_instruction},
-          {"bins", plan.settings.metrics.bin_cycles},
-          {"warp_phases", plan.settings.metrics.timeline_blocks},
-          {"traces", traces},
-          {"policy_libraries", libraries},
-          {"parameters", parameters},
-          {"left_out", left_out}};
+  Json json = {{"schema", kPlanSchema},
+               {"name", plan.name},
+               {"description", plan.description},
+               {"model_version", plan.model_version},
+               {"design", plan.design},
+               {"points", plan.points},
+               {"points_digest", plan.points_digest},
+               {"max_cycles", plan.settings.max_cycles},
+               {"per_instruction", plan.settings.metrics.per_instruction},
+               {"bins", plan.settings.metrics.bin_cycles},
+               {"warp_phases", plan.settings.metrics.timeline_blocks},
+               {"traces", traces},
+               {"policy_libraries", libraries},
+               {"parameters", parameters},
+               {"left_out", left_out}};
+  if (!plan.settings.registers.empty()) json["registers"] = plan.settings.registers;
+  return json;
 }
 
 absl::StatusOr<SweepFolder> SweepFolder::Open(const std::string& path) {

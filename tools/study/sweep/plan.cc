@@ -18,6 +18,7 @@
 #include "tools/console/output.h"
 #include "tools/inputs/policies_elsewhere.h"
 #include "tools/inputs/policy_list.h"
+#include "tools/inputs/register_counts.h"
 #include "tools/inputs/trace_file.h"
 #include "tools/study/sweep/equal_runs.h"
 #include "tools/study/sweep/unread_fields.h"
@@ -328,6 +329,7 @@ absl::StatusOr<Expansion> Expand(const Spec& spec, const std::string& folder) {
   plan.design = proto::Design_Name(spec.sweep.design());
   plan.settings.max_cycles = spec.sweep.max_cycles();
   plan.settings.metrics = {spec.sweep.per_instruction(), spec.sweep.bins(), spec.sweep.warp_phases()};
+  plan.settings.registers = {spec.sweep.registers().begin(), spec.sweep.registers().end()};
   for (const SweepParameter& parameter : spec.parameters) {
     PlannedParameter& planned = plan.parameters.emplace_back();
     planned.name = parameter.name;
@@ -336,6 +338,7 @@ absl::StatusOr<Expansion> Expand(const Spec& spec, const std::string& folder) {
   std::set<std::string> kernels;
   HEDDLE_RETURN_IF_ERROR(AddTraces(spec, folder, plan, kernels));
   if (kernels.empty()) return absl::InvalidArgumentError("trace: none of the traces has a recorded launch");
+  HEDDLE_RETURN_IF_ERROR(CheckRegisterNames(plan.settings.registers, kernels));
   const auto policies = AllPolicies(spec.sweep);
   if (!policies.ok()) return policies.status();
   HEDDLE_RETURN_IF_ERROR(CheckPolicyParameters(spec, *policies));

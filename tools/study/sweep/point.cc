@@ -110,12 +110,14 @@ std::string MachineDigest(const machine::v1::Machine& machine) {
 std::string KeyOf(absl::string_view trace_digest, absl::string_view kernels, absl::string_view machine_digest,
                   absl::string_view canonical_policies, uint64_t seed, const RunSettings& settings) {
   const replay::MetricOptions& metrics = settings.metrics;
-  return HexSha256(absl::StrCat(absl::StrCat("model ", replay::ModelVersion(), "\ntrace ", trace_digest, "\nkernels ",
-                                             kernels, "\nmachine ", machine_digest, "\n"),
-                                canonical_policies,
-                                absl::StrCat("seed ", seed, "\nmax_cycles ", settings.max_cycles, "\nmetrics ",
-                                             static_cast<int>(metrics.per_instruction), " ", metrics.bin_cycles, " ",
-                                             metrics.timeline_blocks, "\n")));
+  return HexSha256(absl::StrCat(
+      absl::StrCat("model ", replay::ModelVersion(), "\ntrace ", trace_digest, "\nkernels ", kernels, "\nmachine ",
+                   machine_digest, "\n"),
+      canonical_policies,
+      absl::StrCat("seed ", seed, "\nmax_cycles ", settings.max_cycles, "\nmetrics ",
+                   static_cast<int>(metrics.per_instruction), " ", metrics.bin_cycles, " ", metrics.timeline_blocks,
+                   "\n"),
+      settings.registers.empty() ? "" : absl::StrCat("registers ", absl::StrJoin(settings.registers, "\n"), "\n")));
 }
 
 }  // namespace heddle::tools::sweep

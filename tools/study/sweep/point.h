@@ -44,6 +44,7 @@ replay::Configuration ConfigurationOf(const Point& point);
 struct RunSettings {
   uint64_t max_cycles = 0;
   replay::MetricOptions metrics;
+  std::vector<std::string> registers;  // as `heddle replay --registers` takes them
 };
 
 // The policies of a configuration with the value of every parameter they have, defaults included, and the digest of

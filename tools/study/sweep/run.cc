@@ -18,6 +18,7 @@
 #include "replay/machine/machine.h"
 #include "replay/trace/chunk_cache.h"
 #include "tools/console/json.h"
+#include "tools/inputs/register_counts.h"
 #include "tools/inputs/trace_file.h"
 #include "tools/study/sweep/point_locks.h"
 #include "traces/base/status_macros.h"
@@ -229,6 +230,8 @@ class Runner {
     run.options.kernels = point.kernels;
     run.options.max_cycles = settings.max_cycles;
     run.options.metrics = settings.metrics;
+    const trace::TraceReader* const traces[] = {Open(point.trace).reader.get()};
+    HEDDLE_RETURN_IF_ERROR(ApplyRegisters(settings.registers, traces, run.options));
     return run;
   }
 
