@@ -34,6 +34,7 @@ struct CollectiveStep {
   }
 
   std::vector<Operand> operands;
+  std::vector<Pc> uniform_slots;  // of what threads recorded of uniform registers, the last of the operands
   trace::v1::Async::Role role = trace::v1::Async::ROLE_UNSPECIFIED;
   uint32_t most_pending = 0;
   uint32_t bytes = 0;           // COPY: of the destination
@@ -46,6 +47,10 @@ using OperandValues = std::array<std::array<uint64_t, kMaxLanes>, trace::kMaxOpe
 
 // Reads the operands of the lanes' threads, and moves the threads beyond what they recorded there.
 void TakeOperands(const CollectiveStep& step, const Lanes& lanes, ThreadCursors& cursors, OperandValues& out);
+
+// How many different values the uniform registers that the instruction reads have over the lanes' threads, where those
+// of one thread count as one value; at least 1. Moves the threads, which are behind the operands in front, beyond them.
+uint32_t TakeUniformValues(const CollectiveStep& step, const Lanes& lanes, ThreadCursors& cursors);
 
 }  // namespace heddle::replay
 

@@ -122,6 +122,16 @@ OperationTiming TimingOf(const machine::v1::Core& core, const trace::v1::Instruc
   return timing;
 }
 
+namespace {
+
+bool RecordsUniform(const trace::v1::Instruction& instruction) {
+  return std::ranges::any_of(instruction.operand(), [](const trace::v1::Operand& operand) {
+    return operand.kind() == trace::v1::Operand::UNIFORM && !operand.constant();
+  });
+}
+
+}  // namespace
+
 void IssueTable::NumberRegisters(const trace::Program& program) {
   for (Pc pc = 0; pc < program.instruction_count(); ++pc) {
     const trace::v1::Instruction& instruction = program.instruction(pc);
@@ -202,8 +212,9 @@ IssueTable::IssueTable(const trace::Program& program, std::span<const Step> step
     const bool raises =
         out.write_barrier != trace::ControlBits::kNoBarrier || out.read_barrier != trace::ControlBits::kNoBarrier;
     out.awaited = instruction.dst_size() != 0 || raises;
+    out.uniform_values = (step.kind == Step::kPlain || step.kind == Step::kMemory) && RecordsUniform(instruction);
     out.simple = step.kind == Step::kPlain && !step.meets() && !step.guarded && out.unit <= UnitClass::kSfu &&
-                 out.hold == Hold::kNone && out.next == pc + 1 && !raises &&
+                 out.hold == Hold::kNone && out.next == pc + 1 && !raises && !out.uniform_values &&
                  (core.register_file().banks() == 0 || instruction.control() == 0);
     const uint32_t micro_ops = op == OpClass::OP_SFU ? std::max(instruction.micro_ops(), 1u) : 1;
     out.interval = timing.initiation_interval() * micro_ops;

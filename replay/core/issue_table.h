@@ -66,6 +66,7 @@ struct IssueStep {
   bool meets = false;               // as Step::meets
   bool awaits = false;              // asynchronous copies, or a phase of a transaction barrier
   bool gets_data = false;           // load, texture or atomic: its results come from memory
+  bool uniform_values = false;      // threads recorded what it reads of uniform registers
   bool simple = false;              // of an SP or SFU unit, and the warp goes on behind it
   // Cycles per lane group for which the unit's input is taken: initiation interval x micro-operations.
   uint32_t interval = 0;

@@ -97,6 +97,7 @@ LaunchContext::LaunchContext(const trace::LaunchView& view, const trace::v1::Fil
     if (instruction.op() == OpClass::OP_ASYNC || instruction.operand_size() != 0) {
       collectives.emplace_back(program, pc);
       step.collective = static_cast<uint32_t>(collectives.size());
+      has_uniform_values |= !collectives.back().uniform_slots.empty();
     }
     switch (instruction.op()) {
       case OpClass::OP_ASYNC:

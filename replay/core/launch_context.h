@@ -84,6 +84,12 @@ struct LaunchContext {
   const CollectiveStep& CollectiveOf(Pc pc) const { return collectives[steps[pc].collective - 1u]; }
   bool has_async = false;
   bool has_matrices = false;
+  bool has_uniform_values = false;  // threads recorded some
+  // Whether threads recorded values of uniform registers for the instruction at `pc`.
+  bool HasUniformValues(Pc pc) const {
+    return steps[pc].collective != 0 && !CollectiveOf(pc).uniform_slots.empty() &&
+           (steps[pc].kind == Step::kPlain || steps[pc].kind == Step::kMemory);
+  }
   // By dense number. A cluster's barrier has the first id that blocks do not have.
   std::vector<uint32_t> barrier_ids;
   static constexpr uint32_t kClusterBarrier = 16;

@@ -91,6 +91,19 @@ bool SmParts::CollectiveAcknowledged(AccessId access, Cycle at) {
   return true;
 }
 
+uint32_t SmParts::TakeUniformValues(Pc pc, SlotId slot) {
+  const Lanes& lanes = LanesThatRecord(steps[pc], slot);
+  if (lanes.mask == 0) return 1;
+  const uint32_t values = replay::TakeUniformValues(context.CollectiveOf(pc), lanes, cursors);
+  SmCounters::Uniform& counters = issues.counters().uniform;
+  ++counters.issues;
+  if (values < 2) return 1;
+  ++counters.mixed_issues;
+  counters.mixed_thread_instructions += static_cast<uint64_t>(std::popcount(lanes.mask));
+  counters.extra_issues += values - 1;
+  return values;
+}
+
 Cycle SmParts::NextCollective(Cycle now) const {
   Cycle wake = barriers.NextClusterRelease();
   if (async.used()) wake = std::min(wake, async.NextWake(now));

@@ -74,13 +74,13 @@ struct SmParts {
   LaneMask LanesThatAccess(const Step& step, SlotId slot, LaneMask lanes) const {
     return step.guarded ? cursors.LanesUnderGuard(table().lanes[slot]) : step.LanesThatAccess(lanes);
   }
-  // The lanes of the slot whose threads have recorded an address for `step`: of a guarded one, `accessing`. Valid until
+  // The lanes of the slot, which issues `step`, whose threads have recorded an address or values for it. Valid until
   // the next call.
-  const Lanes& LanesWithAddress(const Step& step, SlotId slot, LaneMask accessing) {
+  const Lanes& LanesThatRecord(const Step& step, SlotId slot) {
     const Lanes& lanes = table().lanes[slot];
     if (!step.guarded) [[likely]]
       return lanes;
-    under_guard = {accessing, lanes.thread};
+    under_guard = {cursors.LanesUnderGuard(lanes), lanes.thread};
     return under_guard;
   }
   // The slot issues an instruction that is asynchronous: the run fails if the SM has too many of them under way.
@@ -111,6 +111,9 @@ struct SmParts {
     NotifyIssue(slot);
     issues.AddIssuesOfHwWarp(hw_warp, threads, 1);
   }
+  // The threads of an issue of the instruction at `pc`, which LaunchContext::HasUniformValues: counts and returns how
+  // many times it issues, once per value that their uniform registers hold.
+  uint32_t TakeUniformValues(Pc pc, SlotId slot);
   // Threads that are live, by the formation's counts.
   uint64_t LiveThreads() const;
 
@@ -136,7 +139,7 @@ struct SmParts {
   RendezvousUnit rendezvous;
   ControlFlow control_flow;
   IssueAccounting issues;
-  Lanes under_guard;  // of LanesWithAddress
+  Lanes under_guard;  // of LanesThatRecord
 };
 
 }  // namespace heddle::replay

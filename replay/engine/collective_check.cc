@@ -45,13 +45,16 @@ std::string NotKnown(const Instruction& instruction) {
     for (const Operand& operand : instruction.operand()) {
       if (!is_copy && operand.kind() == Operand::BYTES) return "bytes that a transaction barrier expects";
     }
-    return HasRecorded(instruction, Operand::UNIFORM) ? "values of uniform registers" : "";
+    return HasRecorded(instruction, Operand::UNIFORM) ? "values of uniform registers at asynchronous instructions" : "";
   }
   if (instruction.has_matrix() && instruction.members() != 0 && instruction.members() != ~uint32_t{0}) {
     return "matrix instructions of some threads of a warp";
   }
   if (HasRecorded(instruction, Operand::MEMBERS)) return "masks of lanes that registers hold";
-  return HasRecorded(instruction, Operand::UNIFORM) ? "values of uniform registers" : "";
+  if (instruction.has_matrix() && HasRecorded(instruction, Operand::UNIFORM)) {
+    return "values of uniform registers at matrix instructions";
+  }
+  return "";
 }
 
 }  // namespace

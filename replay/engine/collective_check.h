@@ -10,9 +10,10 @@ namespace heddle::replay {
 
 // Errors: Unimplemented, with the instruction's place, for what no replay knows yet: asynchronous copies other than
 // from global to shared memory, bytes that a transaction barrier expects, matrix instructions of some threads of a
-// warp, masks of lanes in registers, and values of uniform registers. FailedPrecondition for matrix instructions, which
-// are one of trace::kMatrixThreads threads, if the machine's warps are narrower, unless ReplayOptions::force_regrouping
-// lets it; and for products of elements of which the machine has none.
+// warp, masks of lanes in registers, and values of uniform registers at asynchronous and matrix instructions.
+// FailedPrecondition for matrix instructions, which are one of trace::kMatrixThreads threads, if the machine's warps
+// are narrower, unless ReplayOptions::force_regrouping lets it; and for products of elements of which the machine has
+// none.
 absl::Status CheckCollectives(const trace::TraceReader& reader, const trace::LaunchView& launch,
                               const ReplayOptions& options);
 

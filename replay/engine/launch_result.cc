@@ -124,7 +124,7 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
   // With instruction buffers a port may issue in every cycle, whatever its issues occupy behind it.
   const uint32_t issue_cycles = sms_.has_buffers() ? 1 : static_cast<uint32_t>(context_.issue_cycles);
   const CounterScale scale{static_cast<uint32_t>(context_.warp_size), issue_cycles,
-                           static_cast<uint32_t>(context_.ports)};
+                           static_cast<uint32_t>(context_.ports), context_.has_uniform_values};
   if (sms_.has_buffers()) {
     HEDDLE_RETURN_IF_ERROR(AddBufferResult(result));
   }

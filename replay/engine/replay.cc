@@ -118,6 +118,7 @@ result::v1::Result MakeResult(const trace::TraceReader& reader, const std::vecto
   }
   for (const std::string& note : ValidityNotes(reader, launches)) result.add_note(note);
   for (const std::string& note : RegisterNotes(options, launches)) result.add_note(note);
+  for (std::string& note : UniformValueNotes(launch_results)) result.add_note(std::move(note));
   result.mutable_total();
   for (result::v1::LaunchResult& launch : launch_results) {
     AddToTotals(launch, options.machine.core().warp_size(), *result.mutable_total());

@@ -325,6 +325,25 @@ void AddEarlyEnd(const trace::TraceReader& reader, std::vector<std::string>& not
 
 }  // namespace
 
+std::vector<std::string> UniformValueNotes(const std::vector<result::v1::LaunchResult>& launches) {
+  std::map<std::string, result::v1::UniformValues> kernels;
+  for (const result::v1::LaunchResult& launch : launches) {
+    result::v1::UniformValues& sum = kernels[launch.kernel()];
+    sum.set_issues(sum.issues() + launch.uniform_values().issues());
+    sum.set_mixed_issues(sum.mixed_issues() + launch.uniform_values().mixed_issues());
+    sum.set_extra_issues(sum.extra_issues() + launch.uniform_values().extra_issues());
+  }
+  std::vector<std::string> notes;
+  for (const auto& [name, sum] : kernels) {
+    if (sum.mixed_issues() == 0) continue;
+    notes.push_back(absl::StrCat(trace::BriefKernelName(name), ": ", PerCent(sum.mixed_issues(), sum.issues()),
+                                 " of the issues that read uniform registers are of threads with different values, "
+                                 "which no warp of a device can hold; they are charged with ",
+                                 sum.extra_issues(), " more (uniform_values)"));
+  }
+  return notes;
+}
+
 std::vector<std::string> ValidityNotes(const trace::TraceReader& reader,
                                        const std::vector<const trace::LaunchView*>& launches) {
   std::vector<std::string> notes;

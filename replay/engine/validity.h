@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "proto/result.pb.h"
 #include "replay/engine/configuration.h"
 #include "replay/engine/replay.h"
 #include "traces/format/read/reader.h"
@@ -20,6 +21,9 @@ std::vector<std::string> ValidityNotes(const trace::TraceReader& reader,
 // Which registers were given for these launches, and by whom: a note for each source.
 std::vector<std::string> RegisterNotes(const ReplayOptions& options,
                                        const std::vector<const trace::LaunchView*>& launches);
+// What the policy has put together that no warp of a device can be: threads whose uniform registers hold different
+// values. A note per kernel.
+std::vector<std::string> UniformValueNotes(const std::vector<result::v1::LaunchResult>& launches);
 
 // FailedPrecondition if threads of a warp of this launch hand data over without synchronization, and the policy may
 // separate threads of a warp into warps of others, or the machine's warps are narrower than those that were recorded:

@@ -25,6 +25,10 @@ void SmCounters::Add(const SmCounters& other) {
   idle_cycles += other.idle_cycles;
   for (int i = 0; i < kThreadStates; ++i) idle_threads[i] += other.idle_threads[i];
   for (int i = 0; i < kMaxLanes; ++i) issues_by_size[i] += other.issues_by_size[i];
+  uniform.issues += other.uniform.issues;
+  uniform.mixed_issues += other.uniform.mixed_issues;
+  uniform.mixed_thread_instructions += other.uniform.mixed_thread_instructions;
+  uniform.extra_issues += other.uniform.extra_issues;
 }
 
 absl::Status CheckSums(const SmCounters& counters) {
@@ -50,6 +54,15 @@ absl::Status CheckSums(const SmCounters& counters) {
   if (counters.issued != counters.warp_instructions + counters.inserted_instructions) {
     return absl::InternalError(absl::StrCat("scheduler cycles with an issue ", counters.issued, " are not the issues ",
                                             counters.warp_instructions, " + ", counters.inserted_instructions));
+  }
+  const SmCounters::Uniform& uniform = counters.uniform;
+  if (uniform.mixed_issues > uniform.issues || uniform.issues > counters.thread_instructions ||
+      uniform.extra_issues < uniform.mixed_issues ||
+      uniform.mixed_thread_instructions < uniform.mixed_issues + uniform.extra_issues) {
+    return absl::InternalError(absl::StrCat("of ", uniform.issues, " issues with values of uniform registers ",
+                                            uniform.mixed_issues, " have different ones, of ",
+                                            uniform.mixed_thread_instructions, " threads, and take ",
+                                            uniform.extra_issues, " more"));
   }
   if (counters.idle_cycles > counters.resident_cycles) {
     return absl::InternalError("more idle cycles than cycles with a resident block");
@@ -92,6 +105,12 @@ void FillResult(const SmCounters& counters, const CounterScale& scale, uint64_t 
   idle.set_finished(threads(ThreadState::kFinished));
   idle.set_ready(threads(ThreadState::kReady));
   for (uint32_t n = 0; n < scale.warp_size; ++n) out.add_issues_by_size(counters.issues_by_size[n]);
+  if (!scale.has_uniform_values) return;
+  result::v1::UniformValues& uniform = *out.mutable_uniform_values();
+  uniform.set_issues(counters.uniform.issues);
+  uniform.set_mixed_issues(counters.uniform.mixed_issues);
+  uniform.set_mixed_thread_instructions(counters.uniform.mixed_thread_instructions);
+  uniform.set_extra_issues(counters.uniform.extra_issues);
 }
 
 void AddToTotals(const result::v1::LaunchResult& launch, uint32_t warp_size, result::v1::Totals& totals) {

@@ -16,6 +16,14 @@ namespace heddle::replay {
 // Counters of one SM and launch; sums over SMs make the launch's. All are integers, and all of one SM's cycle c
 // describe the state at the end of that cycle: after completions, releases, timers and selection, before dispatch.
 struct SmCounters {
+  // As in result.proto.
+  struct Uniform {
+    uint64_t issues = 0;
+    uint64_t mixed_issues = 0;
+    uint64_t mixed_thread_instructions = 0;
+    uint64_t extra_issues = 0;
+  };
+
   // Issues that come from the trace (IPC_warp); one issue of several slots counts once.
   uint64_t warp_instructions = 0;
   // Active threads of those issues (IPC).
@@ -47,6 +55,7 @@ struct SmCounters {
   std::array<uint64_t, kThreadStates> idle_threads{};
   // Element n - 1: traced issues with n active threads (warp-size distribution before binning).
   std::array<uint64_t, kMaxLanes> issues_by_size{};
+  Uniform uniform;
 
   void Add(const SmCounters& other);
 };
@@ -54,8 +63,9 @@ struct SmCounters {
 // What the counters of a launch refer to.
 struct CounterScale {
   uint32_t warp_size = 0;
-  uint32_t issue_cycles = 0;  // core cycles of one scheduler cycle
-  uint32_t ports = 0;         // per SM
+  uint32_t issue_cycles = 0;        // core cycles of one scheduler cycle
+  uint32_t ports = 0;               // per SM
+  bool has_uniform_values = false;  // threads of the launch recorded some
 };
 
 // Checks what must hold whatever was run: classes add up to the scheduler cycles, sizes to the issues and threads, and

@@ -261,8 +261,22 @@ class ThreadRunner {
         step.address = Address(instruction, pc);
         out_->addresses.push_back(step.address);
       }
+      for (const v1::Operand& operand : instruction.operand()) {
+        if (operand.kind() != v1::Operand::UNIFORM || operand.constant()) continue;
+        step.uniform.push_back(UniformValue(pc, step.uniform.size()));
+        out_->addresses.push_back(step.uniform.back());
+      }
       out_->steps.push_back(step);
     }
+  }
+
+  // Some are the same for all threads of a block, of some neighbours, or for those that have come as far.
+  uint64_t UniformValue(uint32_t pc, size_t number) const {
+    const uint64_t of = (pc + number) % 4;
+    return of == 0   ? 7 * block_
+           : of == 1 ? thread_ / 8 % 3
+           : of == 2 ? out_->steps.size() / 16 % 3
+                     : MixAll({shape_.seed, block_, thread_ / 16}) << 8 | (thread_ + out_->steps.size()) % 2;
   }
 
   uint64_t Address(const v1::Instruction& instruction, uint32_t pc) {
@@ -461,6 +475,7 @@ KernelShape RandomShape(uint64_t seed, uint32_t warp_size) {
   shape.calls = random.Chance(50);
   shape.memory = random.Chance(80);
   shape.guards = random.Chance(30);
+  shape.uniform_values = random.Chance(30);
   return shape;
 }
 
@@ -470,7 +485,7 @@ RandomKernel MakeRandomKernel(const KernelShape& shape) {
     RandomKernel kernel;
     kernel.shape = shape;
     KernelSource source = SourceGenerator(shape, seed).Generate();
-    kernel.program = Translate(source, Mix(seed), shape.memory);
+    kernel.program = Translate(source, Mix(seed), shape.memory, shape.uniform_values);
     bool fits = true;
     size_t longest = 0;
     for (uint64_t block = 0; fits && block < shape.blocks; ++block) {

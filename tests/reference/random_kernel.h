@@ -24,7 +24,8 @@ struct KernelShape {
   bool early_exits = true;
   bool calls = true;  // with indirect calls and recursion
   bool memory = true;
-  bool guards = false;  // accesses under a guard
+  bool guards = false;          // accesses under a guard
+  bool uniform_values = false;  // instructions that record values of uniform registers
 };
 
 // A shape drawn from `seed`: mostly small kernels of a few warps of `warp_size`, all features at random.
@@ -36,14 +37,15 @@ struct Step {
   uint32_t depth = 0;  // pending calls
   bool has_address = false;
   uint64_t address = 0;
-  bool passes = false;  // under a guard that is false: the thread comes by and does nothing
+  bool passes = false;                 // under a guard that is false: the thread comes by and does nothing
+  std::vector<uint64_t> uniform = {};  // values of uniform registers
   friend auto operator<=>(const Step&, const Step&) = default;
 };
 
 // What one thread does, as the writer wants it and as the generator meant it.
 struct ThreadScript {
   std::vector<uint8_t> decisions;
-  std::vector<uint64_t> addresses;
+  std::vector<uint64_t> addresses;       // and values of uniform registers
   std::vector<size_t> addresses_before;  // per decision: accesses up to it
   std::vector<Step> steps;
 };

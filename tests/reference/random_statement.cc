@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tests/reference/random.h"
+#include "traces/format/program/program.h"
 
 namespace heddle::replay {
 namespace {
@@ -13,12 +14,14 @@ namespace v1 = trace::v1;
 
 class Translator {
  public:
-  Translator(uint64_t seed, bool memory)
+  Translator(uint64_t seed, bool memory, bool uniform_values)
       : random_(seed),
         registers_(MixAll({seed, 31})),
         traps_(MixAll({seed, 59})),
-        guards_(MixAll({seed, 83})),
-        memory_(memory) {
+        guards_(MixAll({seed, 89})),
+        uniform_(MixAll({seed, 83})),
+        memory_(memory),
+        uniform_values_(uniform_values) {
     program_.set_name("random_kernel");
   }
 
@@ -40,6 +43,9 @@ class Translator {
     for (const Patch& patch : callee_patches_) program_.mutable_block(patch.block)->add_callee(patch.target);
     for (const v1::Function& function : program_.function()) SetPostDominators(function);
     for (v1::Instruction& instruction : *program_.mutable_instruction()) SetOperands(instruction);
+    for (v1::Instruction& instruction : *program_.mutable_instruction()) {
+      if (uniform_values_ && uniform_.Chance(25)) AddUniformOperands(instruction);
+    }
     program_.set_register_count(8);
     return std::move(program_);
   }
@@ -277,6 +283,21 @@ class Translator {
   }
 
   // Registers, and for arithmetic other classes of operation: what matters to a scoreboard and to execution units.
+  void AddUniformOperands(v1::Instruction& instruction) {
+    const v1::OpClass op = instruction.op();
+    if (op == v1::OP_BARRIER) return;
+    if (instruction.space() != v1::SPACE_NONE) {
+      if (!trace::Program::HasAddress(instruction)) return;
+      v1::Operand& address = *instruction.add_operand();
+      address.set_kind(v1::Operand::ADDRESS);
+      address.set_space(instruction.space());
+      address.set_bytes(instruction.access_bytes());
+    }
+    for (uint64_t count = uniform_.In(1, 3); count > 0; --count) {
+      instruction.add_operand()->set_kind(v1::Operand::UNIFORM);
+    }
+  }
+
   void SetOperands(v1::Instruction& instruction) {
     constexpr uint64_t kRegisters = 8;
     const auto add = [&](google::protobuf::RepeatedField<uint32_t>& operands, uint64_t most) {
@@ -384,7 +405,9 @@ class Translator {
   Random registers_;  // its own, so that the control flow of a seed does not depend on the operands
   Random traps_;      // likewise
   Random guards_;     // likewise
+  Random uniform_;    // likewise
   bool memory_;
+  bool uniform_values_;
   bool open_ = false;
   int function_ = 0;
   v1::KernelProgram program_;
@@ -394,8 +417,8 @@ class Translator {
 
 }  // namespace
 
-trace::v1::KernelProgram Translate(KernelSource& source, uint64_t seed, bool memory) {
-  Translator translator(seed, memory);
+trace::v1::KernelProgram Translate(KernelSource& source, uint64_t seed, bool memory, bool uniform_values) {
+  Translator translator(seed, memory, uniform_values);
   bool kernel = true;
   for (std::vector<Statement>& function : source.functions) {
     translator.TranslateFunction(function, kernel);

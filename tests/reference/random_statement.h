@@ -56,8 +56,9 @@ struct KernelSource {
 };
 
 // Translates `source` to a program and notes the blocks in the statements. `seed` draws the kinds of instructions;
-// `memory` allows accesses. Post-dominators come from a naive set computation of this file's own.
-trace::v1::KernelProgram Translate(KernelSource& source, uint64_t seed, bool memory);
+// `memory` allows accesses, `uniform_values` operands that are values of uniform registers. Post-dominators come from a
+// naive set computation of this file's own.
+trace::v1::KernelProgram Translate(KernelSource& source, uint64_t seed, bool memory, bool uniform_values = false);
 
 }  // namespace heddle::replay
 

@@ -26,6 +26,14 @@ struct NoWaker final : SmWaker {
   void WakeSm(uint32_t /*sm*/) override {}
 };
 
+bool RecordsUniformValues(const trace::v1::KernelProgram& program) {
+  return std::ranges::any_of(program.instruction(), [](const trace::v1::Instruction& instruction) {
+    return std::ranges::any_of(instruction.operand(), [](const trace::v1::Operand& operand) {
+      return operand.kind() == trace::v1::Operand::UNIFORM && !operand.constant();
+    });
+  });
+}
+
 struct Residency {
   uint64_t blocks = 0;
   std::string limit;
@@ -222,6 +230,7 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     out.set_kernel(view.program->name());
     if (std::string code = trace::CodeInWords(view.program->proto()); !code.empty()) out.set_code(std::move(code));
     FillResult(statistics, static_cast<int>(machine.core().warp_size()), out);
+    if (RecordsUniformValues(view.program->proto())) FillUniformValues(statistics, out);
     if (buffers) FillBufferResult(statistics, out);
     const std::span<const uint64_t> counted = dispatcher->counters();
     const std::vector<CounterSpec>& declared = policies->dispatch.info().counters;

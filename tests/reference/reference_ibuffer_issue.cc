@@ -147,12 +147,14 @@ void ReferenceBufferCore::Issue(int port, SlotId slot) {
   if (late != 0) port_free_[port] = std::max(port_free_[port], now_ + 1 + late);
   Announce(now_, port, {slot}, work.inserted);
 
+  const uint32_t issues = work.inserted ? 1 : IssuesPerValue(lanes);
+  port_free_[port] += issues - 1;
   const bool raises =
       std::any_of(raises_.begin(), raises_.end(), [&](const Raise& raise) { return raise.number == work.number; });
   const bool under_way = work.holds || work.to_memory || !work.writes.empty() || raises;
   if (work.to_memory) {
     const uint32_t interval = launch_.machine->core().units().memory_initiation_interval();
-    memory_input_free_ = now_ + interval * units_.GroupsOf(lanes.mask);
+    memory_input_free_ = now_ + interval * units_.GroupsOf(lanes.mask) * issues;
     if (work.access) {
       SubmitAccess(works_[work.number] = work, {accessing, lanes.thread});
     } else {
@@ -161,7 +163,9 @@ void ReferenceBufferCore::Issue(int port, SlotId slot) {
     }
   } else {
     const machine::v1::ExecutionUnits& units = launch_.machine->core().units();
-    const UnitNeed need = units_.NeedOf(work.inserted ? nullptr : &instruction, lanes.mask);
+    UnitNeed need = units_.NeedOf(work.inserted ? nullptr : &instruction, lanes.mask);
+    need.before_last += need.input_cycles * (issues - 1);
+    need.input_cycles *= issues;
     work.after_start = static_cast<uint32_t>(late) + need.before_last + need.latency + units.write_back_cycles();
     std::set<uint32_t> reads;
     if (!work.inserted) reads.insert(instruction.src().begin(), instruction.src().end());

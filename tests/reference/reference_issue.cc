@@ -79,6 +79,7 @@ std::vector<SlotId> ReferenceCore::Choose(Cycle now, int port, int& penalty) {
   std::vector<SlotId> chosen;
   std::set<SlotId> refused;
   int room = warp_size();
+  uint32_t most_issues = 1;  // that one of the slots takes
   while (static_cast<int>(chosen.size()) < policy_->issue_slots() && room > 0) {
     const SlotSet eligible = Eligible(port, [&](SlotId slot) { return !refused.contains(slot); });
     if (eligible.empty()) break;
@@ -102,6 +103,7 @@ std::vector<SlotId> ReferenceCore::Choose(Cycle now, int port, int& penalty) {
       if (policy_->issue_slots() == 1) break;
       continue;
     }
+    most_issues = std::max(most_issues, formation_.inserted(pick) != 0 ? 1 : IssuesPerValue(table.lanes[pick]));
     penalty = std::max(penalty, policy_->IssuePenalty(pick, table));
     if (policy_->issue_slots() == 1) penalty = std::max(penalty, RegisterBankPenalty(pick));
     room -= table.thread_count(pick);
@@ -109,6 +111,7 @@ std::vector<SlotId> ReferenceCore::Choose(Cycle now, int port, int& penalty) {
     StartInstruction(now, pick);
   }
   if (!chosen.empty() && policy_->issue_slots() > 1) policy_->IssuedTogether(chosen, table);
+  penalty += static_cast<int>(most_issues - 1) * static_cast<int>(issue_cycles_);
   if (!chosen.empty()) Entered(now, port, chosen, penalty);
   if (!chosen.empty()) Announce(now, port, chosen, in_flight_.at(chosen[0]).inserted);
   return chosen;

@@ -301,6 +301,24 @@ SlotSet ReferenceSm::Eligible(int port, const std::function<bool(SlotId)>& can_i
   return eligible;
 }
 
+uint32_t ReferenceSm::IssuesPerValue(const Lanes& lanes) {
+  std::set<std::vector<uint64_t>> values;
+  uint64_t threads = 0;
+  ForEachLaneOf(Executing(lanes), [&](int lane) {
+    const Thread& thread = threads_[lanes.thread[lane]];
+    values.insert((*thread.steps)[thread.next].uniform);
+    ++threads;
+  });
+  if (values.empty() || values.begin()->empty()) return 1;
+  ++statistics_.uniform_issues;
+  if (values.size() > 1) {
+    ++statistics_.mixed_issues;
+    statistics_.mixed_thread_instructions += threads;
+    statistics_.extra_issues += values.size() - 1;
+  }
+  return static_cast<uint32_t>(values.size());
+}
+
 void ReferenceSm::Announce(Cycle now, int port, const std::vector<SlotId>& chosen, bool inserted) {
   if (inserted) {
     statistics_.inserted_instructions += chosen.size();

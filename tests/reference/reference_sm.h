@@ -159,6 +159,9 @@ class ReferenceSm {
 
   // Slots that may issue on `port` among those that `can_issue`: offered, and of the highest priority.
   SlotSet Eligible(int port, const std::function<bool(SlotId)>& can_issue) const;
+  // How many times the threads issue the instruction that they are at: once per value of the uniform registers that it
+  // reads. Counts it.
+  uint32_t IssuesPerValue(const Lanes& lanes);
   // Counts an issue of the slots, and tells the observer.
   void Announce(Cycle now, int port, const std::vector<SlotId>& chosen, bool inserted);
 

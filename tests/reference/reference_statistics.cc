@@ -19,6 +19,10 @@ void Add(const ReferenceStatistics& own, ReferenceStatistics& sum) {
   sum.thread_instructions += own.thread_instructions;
   sum.predicated_off += own.predicated_off;
   sum.inserted_instructions += own.inserted_instructions;
+  sum.uniform_issues += own.uniform_issues;
+  sum.mixed_issues += own.mixed_issues;
+  sum.mixed_thread_instructions += own.mixed_thread_instructions;
+  sum.extra_issues += own.extra_issues;
   sum.barriers += own.barriers;
   sum.scheduler_total += own.scheduler_total;
   sum.scheduler_issued += own.scheduler_issued;
@@ -98,6 +102,14 @@ void FillClasses(const ReferenceCycleClasses& classes, Message& out) {
 }
 
 }  // namespace
+
+void FillUniformValues(const ReferenceStatistics& statistics, result::v1::LaunchResult& result) {
+  result::v1::UniformValues& uniform = *result.mutable_uniform_values();
+  uniform.set_issues(statistics.uniform_issues);
+  uniform.set_mixed_issues(statistics.mixed_issues);
+  uniform.set_mixed_thread_instructions(statistics.mixed_thread_instructions);
+  uniform.set_extra_issues(statistics.extra_issues);
+}
 
 void FillBufferResult(const ReferenceStatistics& statistics, result::v1::LaunchResult& result) {
   FillClasses(statistics.stalls, *result.mutable_stalls());

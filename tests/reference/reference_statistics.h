@@ -40,6 +40,10 @@ struct ReferenceStatistics {
   uint64_t thread_instructions = 0;
   uint64_t predicated_off = 0;
   uint64_t inserted_instructions = 0;
+  uint64_t uniform_issues = 0;
+  uint64_t mixed_issues = 0;
+  uint64_t mixed_thread_instructions = 0;
+  uint64_t extra_issues = 0;
   uint64_t barriers = 0;
   uint64_t scheduler_total = 0;
   uint64_t scheduler_issued = 0;
@@ -71,6 +75,9 @@ void Add(const ReferenceStatistics& own, ReferenceStatistics& sum);
 
 // Fills every field of `result` that follows from counting; the rest (kernel, blocks, residency) is the caller's.
 void FillResult(const ReferenceStatistics& statistics, int warp_size, result::v1::LaunchResult& result);
+
+// FillResult for what is there only if threads recorded values of uniform registers.
+void FillUniformValues(const ReferenceStatistics& statistics, result::v1::LaunchResult& result);
 
 // FillResult for what only the front end with instruction buffers counts.
 void FillBufferResult(const ReferenceStatistics& statistics, result::v1::LaunchResult& result);

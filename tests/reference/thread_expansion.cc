@@ -1,10 +1,13 @@
 #include "tests/reference/thread_expansion.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "traces/format/chunk/decoded_chunk.h"
+#include "traces/format/program/operands.h"
 #include "traces/format/program/program.h"
 
 namespace heddle::replay {
@@ -16,18 +19,35 @@ namespace v1 = trace::v1;
 struct Recorded {
   uint32_t count = 0;
   bool address = false;
+  std::vector<uint32_t> uniform = {};  // operands that are values of uniform registers
 };
 
 Recorded RecordedBy(const v1::Instruction& instruction) {
   Recorded recorded;
-  for (const v1::Operand& operand : instruction.operand()) {
+  for (int i = 0; i < instruction.operand_size(); ++i) {
+    const v1::Operand& operand = instruction.operand(i);
     if (operand.constant()) continue;
+    if (operand.kind() == v1::Operand::UNIFORM) recorded.uniform.push_back(static_cast<uint32_t>(i));
     if (recorded.count++ == 0) recorded.address = operand.kind() == v1::Operand::ADDRESS;
   }
   const bool memory = instruction.op() == v1::OP_LOAD || instruction.op() == v1::OP_STORE ||
                       instruction.op() == v1::OP_ATOMIC || instruction.op() == v1::OP_TEXTURE;
   if (memory && instruction.operand_size() == 0 && (instruction.flags() & v1::FLAG_NO_ADDRESS) == 0) return {1, true};
   return recorded;
+}
+
+// Whether a register of the instruction, which is in the function of `block`, is a convergence barrier.
+bool NamesBarrier(const v1::KernelProgram& program, const v1::BasicBlock& block, const v1::Instruction& instruction) {
+  const v1::Function* function = nullptr;
+  for (const v1::Function& one : program.function()) {
+    const uint32_t first = program.block(static_cast<int>(one.first_block())).first_instruction();
+    if (first <= block.first_instruction()) function = &one;
+  }
+  const std::string& files = function->register_file();
+  const auto is_barrier = [&files](uint32_t number) {
+    return number >= 1 && number <= files.size() && files[number - 1] == static_cast<char>(v1::FILE_CONVERGENCE);
+  };
+  return std::ranges::any_of(instruction.dst(), is_barrier) || std::ranges::any_of(instruction.src(), is_barrier);
 }
 
 // The guarded block that only threads of `block` come to, on their way to where the others go at once; null if `block`
@@ -44,12 +64,14 @@ const v1::BasicBlock* Guarded(const v1::KernelProgram& program, const v1::BasicB
     for (const uint32_t next : other.successor()) ways += next == block.successor(0);
   }
   if (ways != 1) return nullptr;
-  const std::set<v1::OpClass> kept = {v1::OP_BARRIER, v1::OP_FENCE, v1::OP_ASYNC,
-                                      v1::OP_BRANCH,  v1::OP_CALL,  v1::OP_RETURN};
+  const std::set<v1::OpClass> kept = {v1::OP_BARRIER, v1::OP_FENCE,  v1::OP_ASYNC,      v1::OP_BRANCH,
+                                      v1::OP_CALL,    v1::OP_RETURN, v1::OP_CONVERGENCE};
   for (uint32_t pc = guarded.first_instruction(); pc < guarded.first_instruction() + guarded.instruction_count();
        ++pc) {
-    const bool waits = at(pc).op() == v1::OP_CONVERGENCE && at(pc).convergence().role() != v1::Convergence::BREAK;
-    const bool together = waits || at(pc).has_matrix() || at(pc).operand_size() != 0 || kept.contains(at(pc).op());
+    const bool uniform_alone = std::ranges::all_of(
+        at(pc).operand(), [](const v1::Operand& operand) { return operand.kind() == v1::Operand::UNIFORM; });
+    const bool together =
+        at(pc).has_matrix() || !uniform_alone || kept.contains(at(pc).op()) || NamesBarrier(program, block, at(pc));
     if (together || (at(pc).flags() & v1::FLAG_GUARDED) == 0) return nullptr;
   }
   return &guarded;
@@ -57,9 +79,10 @@ const v1::BasicBlock* Guarded(const v1::KernelProgram& program, const v1::BasicB
 
 // Appends the steps that one thread takes along `path`; its first address is number `address` of the chunk. Returns
 // what is wrong with the path, or nothing.
-std::string AppendPath(const v1::KernelProgram& program, const trace::DecodedChunk& chunk, const trace::PathView& path,
+std::string AppendPath(const trace::Program& columns, const trace::DecodedChunk& chunk, const trace::PathView& path,
                        uint64_t address, uint64_t last_address, bool walk, std::vector<Step>& steps) {
   if (path.extent == trace::Extent::kEnded) return {};
+  const v1::KernelProgram& program = columns.proto();
   std::vector<uint32_t> calls(path.call_stack.begin(), path.call_stack.end());
   uint32_t bit = 0;
   uint32_t wide = 0;
@@ -78,6 +101,10 @@ std::string AppendPath(const v1::KernelProgram& program, const trace::DecodedChu
       step.has_address = recorded.address;
       if (recorded.address) step.address = chunk.address(address, step.pc);
       address += recorded.count;
+      for (size_t k = 0; k < recorded.uniform.size(); ++k) {  // the last of the numbers
+        const trace::Pc slot = trace::SlotOf(columns, trace::FindColumn(columns, step.pc, recorded.uniform[k]));
+        step.uniform.push_back(chunk.address(address - recorded.uniform.size() + k, slot));
+      }
       if (!join) steps.push_back(step);
     }
     switch (block.terminator()) {
@@ -138,8 +165,8 @@ absl::StatusOr<std::vector<ExpandedBlock>> Expand(const trace::TraceReader& read
       for (uint32_t t = 0; t < chunk.threads_per_block; ++t) {
         const uint64_t thread = b * chunk.threads_per_block + t;
         const std::string wrong =
-            AppendPath(launch.program->proto(), chunk, chunk.paths[chunk.path_of_thread[thread]],
-                       chunk.first_address[thread], chunk.first_address[thread + 1], walk, blocks.back().threads[t]);
+            AppendPath(*launch.program, chunk, chunk.paths[chunk.path_of_thread[thread]], chunk.first_address[thread],
+                       chunk.first_address[thread + 1], walk, blocks.back().threads[t]);
         if (wrong.empty()) continue;
         return absl::InternalError("block " + std::to_string(chunk.blocks[b]) + ", thread " + std::to_string(t) +
                                    ", part " + std::to_string(chunk.part) + ": " + wrong);

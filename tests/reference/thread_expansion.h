@@ -18,7 +18,8 @@ struct ExpandedBlock {
 };
 
 // Follows every path from the rules in the schema's comments (proto/trace.proto), independently of
-// traces/format/chunk/walk.h. A step has the first of the numbers that an instruction records, if it is an address.
+// traces/format/chunk/walk.h. A step has the first of the numbers that an instruction records, if it is an address, and
+// the values of uniform registers.
 // Errors are those of the reader, and internal ones where a path does not end as it says.
 absl::StatusOr<std::vector<ExpandedBlock>> ExpandLaunch(const trace::TraceReader& reader,
                                                         const trace::LaunchView& launch);

@@ -29,7 +29,13 @@ struct Numbers {
   std::optional<double> ipc;
   std::optional<double> lane_activity;
   std::optional<double> depth_utilisation;
+  std::optional<double> mixed_issues;  // of all issues, those of threads whose uniform registers differ
 };
+
+std::optional<double> ShareOfMixed(const result::v1::UniformValues& values, uint64_t issues) {
+  if (issues == 0) return std::nullopt;
+  return 100 * static_cast<double>(values.mixed_issues()) / static_cast<double>(issues);
+}
 
 Numbers OfLaunch(const LaunchResult& launch) {
   Numbers numbers;
@@ -37,6 +43,7 @@ Numbers OfLaunch(const LaunchResult& launch) {
   if (launch.has_ipc()) numbers.ipc = launch.ipc();
   if (launch.has_lane_activity()) numbers.lane_activity = launch.lane_activity();
   if (launch.has_depth_utilisation()) numbers.depth_utilisation = launch.depth_utilisation();
+  numbers.mixed_issues = ShareOfMixed(launch.uniform_values(), launch.warp_instructions());
   return numbers;
 }
 
@@ -48,13 +55,16 @@ Numbers OfAllLaunches(const Result& result) {
   // Launches weigh by the scheduler cycles in which they had a block resident, which is what the share refers to.
   double sum = 0;
   double weight = 0;
+  result::v1::UniformValues values;
   for (const LaunchResult& launch : result.launch()) {
+    values.set_mixed_issues(values.mixed_issues() + launch.uniform_values().mixed_issues());
     if (!launch.has_depth_utilisation()) continue;
     const double cycles = static_cast<double>(launch.scheduler_cycles().total());
     sum += launch.depth_utilisation() * cycles;
     weight += cycles;
   }
   if (weight > 0) numbers.depth_utilisation = sum / weight;
+  numbers.mixed_issues = ShareOfMixed(values, result.total().warp_instructions());
   return numbers;
 }
 
@@ -73,7 +83,8 @@ Numbers Mean(const std::vector<Numbers>& runs) {
     mean.most = std::max(mean.most, run.cycles);
   }
   mean.cycles = (cycles + runs.size() / 2) / runs.size();
-  for (const auto number : {&Numbers::ipc, &Numbers::lane_activity, &Numbers::depth_utilisation}) {
+  for (const auto number :
+       {&Numbers::ipc, &Numbers::lane_activity, &Numbers::depth_utilisation, &Numbers::mixed_issues}) {
     double sum = 0;
     bool defined = true;
     for (const Numbers& run : runs) {
@@ -109,6 +120,9 @@ std::string Rows(const Labels& labels, const std::vector<Numbers>& numbers, size
   columns.push_back({"cycles"});
   if (jitter) columns.push_back({"jitter"});
   for (const char* title : {"IPC", "lane activity", "depth used"}) columns.push_back({title});
+  // Only regrouped warps of machine code have them.
+  const bool mixed = std::ranges::any_of(numbers, [](const Numbers& run) { return run.mixed_issues.value_or(0) > 0; });
+  if (mixed) columns.push_back({"mixed issues"});
   const bool compares = numbers.size() > 1;  // a run is no faster than itself
   if (compares) columns.push_back({"speed-up"});
   if (jitter) columns.push_back({"", Table::Align::kLeft});
@@ -121,6 +135,7 @@ std::string Rows(const Labels& labels, const std::vector<Numbers>& numbers, size
     row.push_back(run.ipc.has_value() ? Decimal(*run.ipc, 2) : "-");
     row.push_back(Percent(run.lane_activity));
     row.push_back(Percent(run.depth_utilisation));
+    if (mixed) row.push_back(Percent(run.mixed_issues));
     if (compares) {
       const uint64_t base = numbers[baseline].cycles;
       const bool defined = run.cycles != 0 && base != 0;

@@ -49,7 +49,7 @@ ArithmeticFastPath::ArithmeticFastPath(const FastPathParts& parts)
     const trace::v1::Terminator end = parts.sm.context.program.block(step.block).terminator;
     const bool branch =
         step.kind == Step::kPlain && !step.meets() && step.ends_block && how.hold == Hold::kControl &&
-        how.unit <= UnitClass::kSfu && how.destinations == 0 &&
+        how.unit <= UnitClass::kSfu && how.destinations == 0 && !how.uniform_values &&
         (end == trace::v1::Terminator::FALL_THROUGH || end == trace::v1::Terminator::BRANCH_CONDITIONAL);
     const RegisterWord& registers = table.word(pc);
     Operation& operation = operations_[pc];

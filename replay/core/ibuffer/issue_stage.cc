@@ -156,15 +156,18 @@ void IssueStage::Issue(int port, SlotId slot, Cycle now) {
   Cycle late = 0;
   if (state.stalls) [[unlikely]]
     late = TakeControl(port, slot, warp, pc, now);
+  // Almost always 1.
+  const uint32_t issues = how.uniform_values ? IssuesPerValue(port, slot, warp, lanes, now) : 1;
   Cycle result = 0;
   if (how.unit == UnitClass::kMemory) {
-    memory_free_ = now + setup.memory_interval * groups;
+    memory_free_ = now + setup.memory_interval * groups * issues;
   } else {
     const uint32_t hw_warp = warp.hw_warp != kMixedHwWarps ? warp.hw_warp
                                                            : warps.lanes[slot].thread[std::countr_zero(lanes)] /
                                                                  static_cast<uint32_t>(sm.context.warp_size);
-    const Cycle start = units_.Issue(how.unit, how.interval * groups, hw_warp, setup.table.sources(how), now);
-    result = start + late + how.before_last * groups + how.latency;
+    const uint32_t interval = how.interval * groups;
+    const Cycle start = units_.Issue(how.unit, interval * issues, hw_warp, setup.table.sources(how), now);
+    result = start + late + interval * (issues - 1) + how.before_last * groups + how.latency;
   }
   if (how.hold == Hold::kBarrier) {
     sm.formation.Issue(slot);
@@ -355,22 +358,45 @@ void IssueStage::AskToMoveOn(int port, SlotId slot) {
   results_.FinishAtIssue(slot);
 }
 
-void IssueStage::SubmitAccess(SlotId slot, const WarpEntry& warp, LaneMask mask, uint32_t id, Cycle now) {
+uint32_t IssueStage::IssuesPerValue(int port, SlotId slot, const WarpEntry& warp, LaneMask lanes, Cycle now) {
+  const Pc pc = sm_.table().position[slot].pc();
+  if (sm_.steps[pc].kind == Step::kMemory) {
+    const LaneMask accessing = sm_.LanesThatAccess(sm_.steps[pc], slot, lanes);
+    if (accessing != 0) took_addresses_ = TakeAddresses(slot, warp, accessing);
+  }
+  const uint32_t issues = sm_.TakeUniformValues(pc, slot);
+  if (issues > 1) {
+    IssuePorts& ports = state_.ports;
+    ports.free[port] = std::max(ports.free[port], now + 1) + (issues - 1);
+    ports.held_until = std::max(ports.held_until, ports.free[port]);
+  }
+  return issues;
+}
+
+bool IssueStage::TakeAddresses(SlotId slot, const WarpEntry& warp, LaneMask mask) {
   const Lanes& lanes = sm_.table().lanes[slot];
   const Position at = sm_.table().position[slot];
   const Step& step = sm_.steps[at.pc()];
-  const IssueStep& how = state_.setup.table[at.pc()];
   const bool addresses = step.has_address && (step.by_lane() || sm_.memory.memory().needs_addresses());
   if (addresses) {
     const bool whole_hw_warp =
         warp.in_order && mask == WarpCursor::kLanes && sm_.context.warp_size == WarpCursor::kThreads;
     if (!whole_hw_warp || !sm_.cursors.TakeWarpAddresses(warp.hw_warp, at.pc(), sm_.memory.addresses())) {
-      sm_.cursors.TakeAddresses(sm_.LanesWithAddress(step, slot, mask), at.pc(), sm_.memory.addresses());
+      sm_.cursors.TakeAddresses(sm_.LanesThatRecord(step, slot), at.pc(), sm_.memory.addresses());
     }
     sm_.LocateShared(at.pc(), mask, lanes.thread);
   } else if (step.has_address) {
-    sm_.cursors.SkipAddresses(sm_.LanesWithAddress(step, slot, mask));
+    sm_.cursors.SkipAddresses(sm_.LanesThatRecord(step, slot));
   }
+  return addresses;
+}
+
+void IssueStage::SubmitAccess(SlotId slot, const WarpEntry& warp, LaneMask mask, uint32_t id, Cycle now) {
+  const Lanes& lanes = sm_.table().lanes[slot];
+  const Position at = sm_.table().position[slot];
+  const Step& step = sm_.steps[at.pc()];
+  const IssueStep& how = state_.setup.table[at.pc()];
+  const bool addresses = how.uniform_values ? took_addresses_ : TakeAddresses(slot, warp, mask);
   InFlightEntry& entry = state_.in_flight[id];
   entry.beyond_shared = sm_.memory.ReachesBeyondShared(step, mask, addresses);
   if (entry.writes) {

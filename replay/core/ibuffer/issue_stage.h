@@ -87,6 +87,11 @@ class IssueStage {
   // The instruction gets a number in flight, and goes to the memory or has its result in cycle `result`.
   [[gnu::always_inline]] inline uint32_t Launch(SlotId slot, const WarpEntry& warp, LaneMask lanes, bool holds,
                                                 bool writes, Cycle result, Cycle now);
+  // How many times an instruction issues whose threads recorded values of uniform registers: the port is held for each.
+  // The threads' addresses are taken first.
+  uint32_t IssuesPerValue(int port, SlotId slot, const WarpEntry& warp, LaneMask lanes, Cycle now);
+  // The addresses of the access for the memory; false if it needs none. The threads go past them.
+  bool TakeAddresses(SlotId slot, const WarpEntry& warp, LaneMask mask);
   void SubmitAccess(SlotId slot, const WarpEntry& warp, LaneMask lanes, uint32_t in_flight_id, Cycle now);
   // Whether the policy wants to be asked before the slot goes on from `pc` to `next`.
   bool AsksAt(SlotId slot, Pc pc, Position next) const {
@@ -104,7 +109,8 @@ class IssueStage {
   InstructionBuffers& buffers_;
   IssueStatusUnit& status_;
   ResultStage& results_;
-  Cycle memory_free_ = 0;  // the memory stage's input
+  Cycle memory_free_ = 0;        // the memory stage's input
+  bool took_addresses_ = false;  // what TakeAddresses has returned to IssuesPerValue
   ExecutionUnits units_;
   RegisterPorts register_ports_;
   SlotSet eligible_;

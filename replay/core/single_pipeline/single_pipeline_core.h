@@ -54,6 +54,7 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
     bool passes = false;    // no lane's guard holds, so that it accesses nothing
     bool memory = false;    // counts for W0.Mem
     bool off_core = false;  // LongLatencyStarted was called
+    uint32_t issues = 1;    // that it takes, one per value of its threads' uniform registers
   };
 
   // --- single_pipeline_core.cc: time, statistics, completions
@@ -149,6 +150,8 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
 
   FenceUnit fences_;      // with a pipeline only
   Lanes access_threads_;  // hardware threads of the access that is being submitted
+  // With a pipeline and values of uniform registers: by slot, the addresses of an access on its way to the memory.
+  std::vector<std::array<uint64_t, kMaxLanes>> taken_addresses_;
 };
 
 }  // namespace heddle::replay

@@ -13,6 +13,15 @@
 
 namespace heddle::replay {
 
+namespace {
+
+// The port's cycles beyond an issue's own for one that is `issues` of them.
+int CyclesOfFurther(const LaunchContext& context, uint32_t issues) {
+  return static_cast<int>(issues - 1) * context.issue_cycles;
+}
+
+}  // namespace
+
 void SinglePipelineCore::Select(Cycle now) {
   // Behind a blocked write-back the front end goes on until the stages of the pipeline are full, so that a policy whose
   // tables drain by issuing can get out.
@@ -72,9 +81,10 @@ int SinglePipelineCore::IssueOne(int port, Cycle now) {
   if ((sm_.interests & kIssue) != 0 && sm_.policy->AcceptIssue(slot, sm_.formation.editor()) == Verdict::kRefused)
     return 0;
   if (table().state[slot] != SlotState::kOffered) return 0;
-  const int penalty =
+  int penalty =
       std::max(sm_.policy->IssuePenalty(slot, table()), RegisterBankPenalty(sm_.context, table().lanes[slot]));
   if (!Enter(port, slot, now)) return 0;
+  penalty += CyclesOfFurther(sm_.context, in_flight_[slot].issues);
   const std::span<const SlotId> chosen(&slot, 1);
   HoldPort(port, now, penalty);
   if (pipeline_ != nullptr) pipeline_->Issue(port, chosen, now, static_cast<Cycle>(penalty));
@@ -109,10 +119,11 @@ int SinglePipelineCore::IssueSeveral(int port, Cycle now) {
   int room = sm_.context.warp_size;  // threads
   uint64_t issued_threads = 0;       // of `chosen` from `issued` on
   int penalty = 0;
+  uint32_t most_issues = 1;  // that a slot of these takes
   const bool plainly = pipeline_ == nullptr && !may_refuse && !restricts;
   const auto is_plain = [&](SlotId slot) {
     const Step& step = sm_.steps[entries[slot].position.pc()];
-    return step.kind == Step::kPlain && !step.scripted && !step.meets() && !step.guarded &&
+    return step.kind == Step::kPlain && !step.scripted && !step.meets() && !step.guarded && step.collective == 0 &&
            sm_.formation.inserted(slot) == 0;
   };
   const auto issue = [&] {
@@ -181,6 +192,7 @@ int SinglePipelineCore::IssueSeveral(int port, Cycle now) {
       CloseIssue(std::span(chosen).first(count).subspan(entered), now);  // results of one cycle come in this order
       entered = count;
       if (!Enter(port, slot, now)) continue;
+      most_issues = std::max(most_issues, in_flight_[slot].issues);
       if (count == 0) {
         first_inserted = inserted;
         first_meets = meets;
@@ -196,6 +208,7 @@ int SinglePipelineCore::IssueSeveral(int port, Cycle now) {
   CloseIssue(slots.subspan(entered), now);
   if (slots.empty()) return 0;
   if (!first_meets) sm_.policy->IssuedTogether(slots, table());
+  penalty += CyclesOfFurther(sm_.context, most_issues);
   HoldPort(port, now, penalty);
   if (pipeline_ != nullptr) pipeline_->Issue(port, slots, now, static_cast<Cycle>(penalty));
   const auto threads = static_cast<uint32_t>(sm_.context.warp_size - room);
@@ -233,10 +246,10 @@ bool SinglePipelineCore::StartFixed(SlotId slot, const Step& step, Cycle now) {
   const bool addresses = step.has_address && (step.by_lane() || sm_.memory.memory().needs_addresses());
   state.outstanding = accessing;
   if (addresses) {
-    sm_.cursors.TakeAddresses(sm_.LanesWithAddress(step, slot, accessing), pc, sm_.memory.addresses());
+    sm_.cursors.TakeAddresses(sm_.LanesThatRecord(step, slot), pc, sm_.memory.addresses());
     sm_.LocateShared(pc, accessing, lanes.thread);
   } else if (step.has_address) {
-    sm_.cursors.SkipAddresses(sm_.LanesWithAddress(step, slot, accessing));
+    sm_.cursors.SkipAddresses(sm_.LanesThatRecord(step, slot));
   }
   if (scripted == 0) {
     sm_.memory.Submit(slot, slot, pc, accessing, lanes.thread, addresses, now);
@@ -258,7 +271,7 @@ void SinglePipelineCore::StartPipelined(SlotId slot, const Step& step) {
   state.outstanding = sm_.LanesThatAccess(step, slot, lanes.mask);
   const bool addresses = step.has_address && step.by_lane();
   if (addresses) {
-    sm_.cursors.PeekAddresses(sm_.LanesWithAddress(step, slot, state.outstanding), pc, sm_.memory.addresses());
+    sm_.cursors.PeekAddresses(sm_.LanesThatRecord(step, slot), pc, sm_.memory.addresses());
     sm_.LocateShared(pc, state.outstanding, lanes.thread);
   }
   state.memory = sm_.memory.ReachesBeyondShared(step, state.outstanding, addresses);
@@ -279,6 +292,14 @@ bool SinglePipelineCore::Enter(int port, SlotId slot, Cycle now) {
     StartPipelined(slot, step);
   } else if (!StartFixed(slot, step, now)) {
     return false;
+  }
+  if (step.collective != 0 && !state.inserted && sm_.context.HasUniformValues(pc)) [[unlikely]] {
+    // With fixed latencies the threads have gone past their addresses.
+    if (pipeline_ != nullptr && step.kind == Step::kMemory) {
+      if (taken_addresses_.empty()) taken_addresses_.resize(in_flight_.size());
+      if (step.has_address) sm_.cursors.TakeAddresses(sm_.LanesThatRecord(step, slot), pc, taken_addresses_[slot]);
+    }
+    state.issues = sm_.TakeUniformValues(pc, slot);
   }
   sm_.formation.Issue(slot);
   sm_.notifier.scheduler(port).Issued(slot);

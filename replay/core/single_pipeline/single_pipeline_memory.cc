@@ -21,8 +21,10 @@ void SinglePipelineCore::SubmitAccess(AccessId id, const SinglePipeline::Access&
   ForEachLane(access.mask, [&](int lane) {
     if (access.slot[lane] != slot) {
       slot = access.slot[lane];
-      if (step.has_address) {
-        const Lanes& lanes = sm_.LanesWithAddress(step, slot, in_flight_[slot].outstanding);
+      if (step.has_address && sm_.context.HasUniformValues(table().position[slot].pc())) {
+        of_slot = taken_addresses_[slot];
+      } else if (step.has_address) {
+        const Lanes& lanes = sm_.LanesThatRecord(step, slot);
         sm_.cursors.TakeAddresses(lanes, table().position[slot].pc(), of_slot);
       }
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -23,9 +24,22 @@ std::vector<uint32_t> CountEntries(const Program& program) {
   return entries;
 }
 
+// Whether a register of the instruction is a convergence barrier: what a policy makes of it depends on the threads that
+// execute it.
+bool NamesBarrier(const v1::Function& function, const v1::Instruction& instruction) {
+  const std::string& files = function.register_file();
+  const auto is_barrier = [&files](uint32_t number) {
+    return number >= 1 && number <= files.size() && files[number - 1] == static_cast<char>(v1::FILE_CONVERGENCE);
+  };
+  return std::ranges::any_of(instruction.dst(), is_barrier) || std::ranges::any_of(instruction.src(), is_barrier);
+}
+
 // Whether threads that do not execute the instruction can come by with those that do. An exit ends the block.
-bool MayBePassed(const v1::Instruction& instruction) {
-  if (instruction.has_matrix() || instruction.operand_size() != 0) return false;
+bool MayBePassed(const v1::Function& function, const v1::Instruction& instruction) {
+  if (instruction.has_matrix() || NamesBarrier(function, instruction)) return false;
+  for (const v1::Operand& operand : instruction.operand()) {
+    if (operand.kind() != v1::Operand::UNIFORM) return false;
+  }
   switch (instruction.op()) {
     case v1::OP_BARRIER:
     case v1::OP_FENCE:
@@ -33,9 +47,8 @@ bool MayBePassed(const v1::Instruction& instruction) {
     case v1::OP_BRANCH:
     case v1::OP_CALL:
     case v1::OP_RETURN:
-      return false;
     case v1::OP_CONVERGENCE:
-      return instruction.convergence().role() == v1::Convergence::BREAK;
+      return false;
     default:
       return true;
   }
@@ -47,8 +60,9 @@ bool IsPredication(const Program& program, const Block& block, const std::vector
   const Block& run = program.block(block.successor);
   const bool goes_on = run.terminator == v1::FALL_THROUGH && run.successor == block.taken;
   if ((!goes_on && run.terminator != v1::EXIT) || entries[block.successor] != 1) return false;
+  const v1::Function& function = program.proto().function(static_cast<int>(run.function));
   for (Pc pc = run.first; pc < run.first + run.count; ++pc) {
-    if (!program.IsGuarded(pc) || !MayBePassed(program.instruction(pc))) return false;
+    if (!program.IsGuarded(pc) || !MayBePassed(function, program.instruction(pc))) return false;
   }
   return true;
 }

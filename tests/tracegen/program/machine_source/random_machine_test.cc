@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/tracegen/execute/capture_fixture.h"
@@ -48,7 +49,7 @@ class RandomMachineTest : public CaptureTest {
   static constexpr uint64_t kTogether = 25;
 
   static Together Programs(RandomProgram::Form form, uint64_t first, uint64_t count) {
-    constexpr absl::string_view kEntry = ".visible .entry k(";
+    constexpr std::string_view kEntry = ".visible .entry k(";
     Together all;
     for (uint64_t seed = first; seed < first + count; ++seed) {
       const RandomProgram program(seed, form);
