@@ -8,9 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "replay/engine/collective_check.h"
-#include "replay/engine/control_bits_check.h"
-#include "replay/engine/convergence_check.h"
 #include "replay/engine/launch_simulation.h"
+#include "replay/engine/machine_code_check.h"
 #include "replay/engine/policy_watch.h"
 #include "replay/engine/validity.h"
 #include "replay/engine/wait_check.h"
