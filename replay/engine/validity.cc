@@ -280,10 +280,9 @@ void AddOutsideReads(const std::map<std::string, KernelValidity>& kernels, std::
 void AddGuards(const std::map<std::string, KernelValidity>& kernels, std::vector<std::string>& notes) {
   for (const auto& [name, kernel] : kernels) {
     if (kernel.guards == 0) continue;
-    notes.push_back(
-        absl::StrCat(name, ": ", kernel.guards, " predicate", kernel.guards == 1 ? "" : "s",
-                     " of barriers, calls or exits (@p) are replayed as short branches: a policy may part threads "
-                     "there, which a device keeps together"));
+    notes.push_back(absl::StrCat(name, ": ", kernel.guards, " predicate", kernel.guards == 1 ? "" : "s",
+                                 " of barriers or calls (@p) are replayed as short branches: a policy may part threads "
+                                 "there, which a device keeps together"));
   }
 }
 
