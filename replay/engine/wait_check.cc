@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "replay/engine/replay_result.h"
@@ -20,7 +21,8 @@ namespace {
 using trace::v1::Wait;
 
 bool TakesLock(const trace::Program& program, const Wait& wait) {
-  const std::string& mnemonic = program.instruction(wait.instruction()).mnemonic();
+  // Machine code writes them in capitals.
+  const std::string mnemonic = absl::AsciiStrToLower(program.instruction(wait.instruction()).mnemonic());
   return absl::StrContains(mnemonic, ".cas") || absl::StrContains(mnemonic, ".exch");
 }
 

@@ -37,7 +37,7 @@ trace::Program Flag() {
   return ProgramBuilder("flag").Block("poll").Load().Branch("go", "poll").Block("go").Store().Exit().Create();
 }
 
-trace::Program Lock(bool critical_section_within) {
+trace::Program Lock(bool critical_section_within, const char* take = "atom.global.cas.b32") {
   ProgramBuilder builder("lock");
   if (critical_section_within) {
     // while (!done) if (take()) { ...; give_back(); done = true; }
@@ -50,7 +50,7 @@ trace::Program Lock(bool critical_section_within) {
     builder.Block("critical").Load().Store().Atomic().Exit();
   }
   trace::v1::KernelProgram program = builder.Build();
-  program.mutable_instruction(0)->set_mnemonic("atom.global.cas.b32");
+  program.mutable_instruction(0)->set_mnemonic(take);
   return *trace::Program::Create(std::move(program));
 }
 
@@ -127,6 +127,15 @@ TEST(WarpLocks, ALockThatIsReleasedBehindTheReconvergencePointIsALivelock) {
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(refused.message(), HasSubstr("thread 3 waits at instruction 0 (atom.global.cas.b32)"));
   EXPECT_THAT(refused.message(), HasSubstr("thread 1 of the same warp"));
+}
+
+TEST(WarpLocks, LocksOfMachineCodeAreLocks) {
+  for (const char* take : {"ATOMG.E.CAS.STRONG.GPU", "ATOM.E.EXCH.STRONG.GPU", "ATOMS.CAS"}) {
+    const trace::Program program = Lock(false, take);
+    trace::LaunchView launch = LaunchOf(program, 1);
+    AddWait(launch, 0, 3, 0, 1);
+    EXPECT_EQ(CheckWarpLocks(launch, 32).code(), absl::StatusCode::kFailedPrecondition) << take;
+  }
 }
 
 TEST(WarpLocks, OtherWarpsAndOtherBlocksGoOnByThemselves) {
