@@ -1,11 +1,13 @@
 // The rules of the front end with instruction buffers that an issue log shows by itself.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "tests/conformance/rules.h"
 #include "tests/reference/reference_units.h"
+#include "traces/format/program/control_bits.h"
 
 namespace heddle::replay {
 namespace {
@@ -31,7 +33,9 @@ std::string CheckDependences(const LoggedLaunch& run) {
   struct Thread {
     uint32_t depth = 0;
     std::map<std::pair<uint32_t, uint32_t>, Cycle> written;  // by call depth and register: not before
+    std::map<uint32_t, Cycle> raised;                        // by barrier of control bits: up until
   };
+  const bool by_control_bits = run.machine->core().dependences() == machine::v1::Core::CONTROL_BITS;
   std::map<std::pair<uint64_t, uint32_t>, Thread> threads;
   for (const LoggedIssue& issue : run.issues) {
     const Pc pc = issue.lanes[0].pc;
@@ -44,6 +48,18 @@ std::string CheckDependences(const LoggedLaunch& run) {
     const bool ends_block = pc + 1 == block.first + block.count;
     for (const LoggedLane& lane : issue.lanes) {
       Thread& thread = threads[{lane.block, lane.thread}];
+      if (by_control_bits) {
+        const std::optional<trace::ControlBits> bits = trace::UnpackControl(instruction.control());
+        if (!bits.has_value()) continue;
+        for (const auto& [barrier, until] : thread.raised) {
+          if ((bits->wait_mask >> barrier & 1) == 0 || until <= issue.cycle) continue;
+          return issue.Text() + ": barrier " + std::to_string(barrier) + " is up until cycle " + std::to_string(until);
+        }
+        if (instruction.op() == v1::OP_BARRIER || instruction.op() == v1::OP_FENCE) continue;
+        Cycle& until = thread.raised[bits->write_barrier];  // of none, for which nobody can wait
+        until = std::max(until, result);
+        continue;
+      }
       for (const auto* registers : {&instruction.src(), &instruction.dst()}) {
         for (const uint32_t number : *registers) {
           const auto written = thread.written.find({thread.depth, number});

@@ -42,7 +42,8 @@ std::string CheckOracle(const LoggedLaunch& run);
 std::string CheckResult(const LoggedLaunch& run);
 
 // Instruction buffers: no thread reads or writes a register before the arithmetic that wrote it last has written it; of
-// results of memory only that they take a cycle.
+// results of memory only that they take a cycle. By control bits: no thread goes past a barrier that it has raised for
+// such a result; registers do not count then.
 std::string CheckDependences(const LoggedLaunch& run);
 
 // Instruction buffers: never more instructions in the inputs of units of a class than there are units, and one memory

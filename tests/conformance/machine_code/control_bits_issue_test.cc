@@ -12,14 +12,8 @@
 #include "gtest/gtest.h"
 #include "replay/engine/replay.h"
 #include "tests/conformance/comparison.h"
-#include "tests/conformance/configurations.h"
 #include "tests/conformance/issue_log.h"
-#include "tests/conformance/random_case.h"
-#include "tests/reference/random.h"
-#include "tests/reference/random_machine.h"
-#include "tests/reference/random_trace.h"
 #include "tests/reference/reference_engine.h"
-#include "tests/traces/machine_programs.h"
 #include "tests/traces/program_builder.h"
 #include "traces/format/program/control_bits.h"
 #include "traces/format/write/writer.h"
@@ -408,78 +402,6 @@ TEST(RegisterFile, InstructionsOfUnknownLatencyReadLater) {
   v1::KernelProgram program = Reading({{{10, 12, 14}}, {{16, 18, 20}}});
   program.mutable_instruction(0)->set_control(trace::PackControl({.stall = 1, .write_barrier = 0}));
   EXPECT_EQ(RunBoth(program, WithRegisterFile(3, false)).issues, "2:0 3:1 4:2");
-}
-
-// ------------------------------------------------------------------------------------------ at random
-
-// Any bits that are right. They say nothing of the program's registers: both engines must do what they say.
-ControlBits RandomBits(Random& random, bool memory) {
-  ControlBits bits;
-  bits.stall = random.OneOf<uint8_t>({0, 1, 1, 1, 2, 4, 5, 15});
-  bits.yield = random.Chance(20);
-  const auto barrier = [&random] { return static_cast<uint8_t>(random.Below(ControlBits::kBarriers)); };
-  if (random.Chance(memory ? 70 : 20)) bits.write_barrier = barrier();
-  if (random.Chance(memory ? 40 : 10)) bits.read_barrier = barrier();
-  if (random.Chance(30)) bits.wait_mask = static_cast<uint8_t>(1u << barrier() | 1u << barrier());
-  bits.reuse = static_cast<uint8_t>(random.Chance(40) ? random.Below(16) : 0);
-  return bits;
-}
-
-v1::KernelProgram RandomMachineCode(v1::KernelProgram program, Random& random) {
-  program = trace::testing::WithMachineCode(std::move(program));
-  for (v1::Instruction& instruction : *program.mutable_instruction()) {
-    const bool memory = instruction.op() == v1::OP_LOAD || instruction.op() == v1::OP_STORE ||
-                        instruction.op() == v1::OP_ATOMIC || instruction.op() == v1::OP_TEXTURE;
-    instruction.set_control(trace::PackControl(RandomBits(random, memory)));
-  }
-  return program;
-}
-
-// A random kernel of machine code on a random machine with instruction buffers, whose warps issue by `dependences`.
-RandomCase MakeMachineCase(uint64_t seed, Core::Dependences dependences) {
-  RandomCase random_case = MakeBufferCase(seed);
-  Random random(MixAll({seed, 83}));
-  std::vector<const RandomKernel*> kernels;
-  for (RandomKernel& kernel : random_case.kernels) {
-    kernel.program = RandomMachineCode(std::move(kernel.program), random);
-    kernels.push_back(&kernel);
-  }
-  random_case.reader = WriteAndOpen(kernels);
-  Core& core = *random_case.machine.mutable_core();
-  core.set_dependences(dependences);
-  if (random.Chance(50)) core.mutable_units()->set_memory_operand_read_cycles(random.OneOf({1u, 3u, 9u, 30u}));
-  if (random.Chance(50)) {
-    core.mutable_register_file()->set_banks(random.OneOf({1u, 2u, 2u, 4u}));
-    core.mutable_register_file()->set_read_cycles(static_cast<uint32_t>(random.In(1, 4)));
-    core.mutable_register_file()->set_cache(random.Chance(60));
-  }
-  return random_case;
-}
-
-void ExpectEqualEngines(Core::Dependences dependences, uint64_t first_seed, uint64_t full) {
-  for (const uint64_t seed : Seeds(first_seed, full)) {
-    const RandomCase random_case = MakeMachineCase(seed, dependences);
-    SCOPED_TRACE(random_case.Text());
-    Random random(MixAll({seed, 89}));
-    ComparisonOptions options;
-    options.force_tick = random.Chance(30);
-    ExpectEqual(*random_case.reader, random_case.machine, DrawConfigurations(random, random_case.machine, 5), options);
-    if (testing::Test::HasFailure()) return;
-  }
-}
-
-TEST(ControlBits, BothEnginesAgreeByControlBits) { ExpectEqualEngines(Core::CONTROL_BITS, 910'001, 120); }
-TEST(ControlBits, BothEnginesAgreeByStallCountsAndScoreboard) { ExpectEqualEngines(Core::SCOREBOARD, 920'001, 60); }
-
-TEST(ControlBits, BothEnginesAgreeUnderEveryDivergencePolicy) {
-  std::vector<AcceptedConfiguration> policies = DefaultConfigurations().accepted;
-  std::erase_if(policies, [](const AcceptedConfiguration& one) { return one.configuration.scheduler.name != "gto"; });
-  for (const uint64_t seed : Seeds(930'001, 16)) {
-    const RandomCase random_case = MakeMachineCase(seed, Core::CONTROL_BITS);
-    SCOPED_TRACE(random_case.Text());
-    ExpectEqual(*random_case.reader, random_case.machine, ForMachine(policies, random_case.machine));
-    if (HasFailure()) return;
-  }
 }
 
 }  // namespace
