@@ -152,6 +152,35 @@ class RoundTrip(AccelSimTest):
             addresses = [i["address"] for i in threads[thread] if "address" in i]
             self.assertEqual(addresses, [0x1000 + 4 * thread, 0x2000 + 4 * thread])
 
+    def test_copies_to_shared_memory_have_two_lines(self):
+        """Since version 5 of the tracer. What a thread loads is in the second."""
+        copy = """
+            0000 0000000f 0 LDGSTS.E.128 2 R2 R4 16 1 0x40 16 0
+            0000 0000000f 0 LDGSTS.E.128 2 R2 R4 16 1 0x7f1000000000 16 0"""
+        body = (
+            copy
+            + """
+            0010 0000000f 0 LDGDEPBAR 0 0 0
+            0020 0000000f 0 EXIT 0 0 0"""
+        )
+        newest = HEADER.replace("tracer version = 4", "tracer version = 5")
+        instructions = dump(self.take(self.write(body, newest)))[1][3]
+        self.assertEqual([i.get("address") for i in instructions], [0x7F1000000010, None, None])
+        for wrong, says in (
+            (body.replace(copy, copy[: copy.index("\n", 5)]), "has one of its two lines"),
+            (copy[: copy.index("\n", 5)], "without its second line"),
+        ):
+            self.assert_refused(
+                1,
+                "trace",
+                "import",
+                "--accelsim",
+                self.write(wrong, newest),
+                "-o",
+                self.folder / "x.htrace",
+                says=[says],
+            )
+
     def test_a_second_round_changes_nothing(self):
         one = self.take(self.export(SAMPLES / "bfs.htrace", name="a"), "one.htrace")
         self.export(one, name="b")

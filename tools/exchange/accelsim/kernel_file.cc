@@ -255,6 +255,8 @@ absl::Status KernelFile::ReadBlock(const Visitor& visitor) {
       const uint32_t threads = std::min(header_.block_threads - warp * kWarpThreads, kWarpThreads);
       const uint32_t lanes = threads == kWarpThreads ? ~uint32_t{0} : (uint32_t{1} << threads) - 1;
       if (absl::Status status = ParseInstruction(line, lanes); !status.ok()) return place(status);
+      if (absl::Status status = PairCopies(left == 0); !status.ok()) return place(status);
+      if (is_half_) continue;
       if (absl::Status status = visitor.instruction(warp, instruction_); !status.ok()) return place(status);
     }
   }
@@ -303,6 +305,17 @@ absl::Status KernelFile::ParseInstruction(absl::string_view line, uint32_t lanes
   const absl::string_view last = TakeWord(rest);
   if (!last.empty() && !ParseNumber(last, 10, out.immediate)) return Invalid("ends with a word that is no immediate");
   if (!TakeWord(rest).empty()) return Invalid("has more words than an instruction has");
+  return absl::OkStatus();
+}
+
+absl::Status KernelFile::PairCopies(bool is_last) {
+  const bool copies = header_.tracer_version >= kCopiesInPairs && absl::StartsWith(instruction_.opcode, "LDGSTS");
+  if (is_half_ && (!copies || instruction_.pc != half_pc_)) {
+    return Invalid("stands behind a copy to shared memory (LDGSTS) that has one of its two lines");
+  }
+  is_half_ = copies && !is_half_;
+  half_pc_ = instruction_.pc;
+  if (is_half_ && is_last) return Invalid("is a copy to shared memory (LDGSTS) without its second line");
   return absl::OkStatus();
 }
 

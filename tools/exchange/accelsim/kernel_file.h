@@ -27,6 +27,7 @@ inline constexpr char kGuardedHeader[] = "heddle guarded";  // see KernelHeader.
 inline constexpr char kOurNvbitVersion[] = "none (heddle ";
 inline constexpr uint32_t kOldestTracer = 3;
 inline constexpr uint32_t kNewestTracer = 5;
+inline constexpr uint32_t kCopiesInPairs = 5;
 inline constexpr uint64_t kMostRegisters = 255;  // that a thread of any GPU has
 // What Accel-Sim reserves for a thread block's shared and for a thread's local memory in the generic address space.
 inline constexpr uint64_t kWindowBytes = uint64_t{16} << 20;
@@ -106,11 +107,16 @@ class KernelFile {
   absl::Status ReadBlock(const Visitor& visitor);
   absl::Status ParseInstruction(absl::string_view line, uint32_t lanes);
   absl::Status ParseAddresses(absl::string_view& rest);
+  // A copy from global to shared memory has two lines since version kCopiesInPairs, its place in shared memory first.
+  // What threads load is in the second: the first is half an instruction. `is_last`: the warp has no more lines.
+  absl::Status PairCopies(bool is_last);
 
   LineReader lines_;
   KernelHeader header_;
   WarpInstruction instruction_;
   int64_t last_block_ = -1;
+  bool is_half_ = false;  // the line that was read last is
+  uint32_t half_pc_ = 0;
 };
 
 }  // namespace heddle::tools::accelsim
