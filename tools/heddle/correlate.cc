@@ -31,7 +31,7 @@ class Correlate final : public Command {
         ->take_all();
     command
         .add_option("--divergence", arguments_.divergence,
-                    "How warps diverge; pdom, as docs/explanation/hardware.md says")
+                    "How warps diverge; else pdom, and its:reconvergence=compiler for machine code")
         ->check(NotEmpty());
     command.add_option("--scheduler", arguments_.scheduler, "Which warp issues")->capture_default_str();
     command

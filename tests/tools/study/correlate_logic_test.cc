@@ -37,7 +37,8 @@ constexpr char kSmall[] = R"({
 TEST(Ladder, ThatIsBuiltInIsWhole) {
   const absl::StatusOr<Ladder>& ladder = BuiltInLadder();
   ASSERT_TRUE(ladder.ok()) << ladder.status();
-  EXPECT_EQ(ladder->divergence, "pdom");
+  EXPECT_EQ(ladder->DivergenceFor(/*machine_code=*/false).name, "pdom");
+  EXPECT_EQ(ladder->DivergenceFor(/*machine_code=*/true).name, "its:reconvergence=compiler");
   EXPECT_EQ(ladder->least_microseconds, 20);
   std::set<std::string> used;
   for (const Comparison& comparison : ladder->comparisons) used.insert(comparison.ours);

@@ -127,10 +127,20 @@ absl::StatusOr<std::vector<Match>> MatchTraces(const CorrelateArguments& argumen
   return matches;
 }
 
-absl::StatusOr<replay::CheckedConfiguration> ConfigurationOf(const CorrelateArguments& arguments, const Ladder& ladder,
+bool OfMachineCode(const Traces& traces) {
+  return std::ranges::any_of(traces, [](const std::unique_ptr<trace::TraceReader>& trace) {
+    return std::ranges::any_of(trace->launches(), [](const trace::LaunchView& launch) {
+      return launch.program != nullptr && launch.program->proto().level() == trace::v1::LEVEL_MACHINE;
+    });
+  });
+}
+
+// `divergence`: unless an option says otherwise.
+absl::StatusOr<replay::CheckedConfiguration> ConfigurationOf(const CorrelateArguments& arguments,
+                                                             const Ladder::Policy& divergence,
                                                              const machine::v1::Machine& machine) {
   PolicyLists lists;
-  lists.divergence = arguments.divergence.empty() ? ladder.divergence : arguments.divergence;
+  lists.divergence = arguments.divergence.empty() ? divergence.name : arguments.divergence;
   lists.scheduler = arguments.scheduler;
   HEDDLE_ASSIGN_OR_RETURN(RunPlan plan, PlanRuns(lists, &machine));
   if (plan.runs.size() != 1) {
@@ -237,10 +247,11 @@ int CorrelateCommand(const CorrelateArguments& arguments) {
   if (!ladder.ok()) return ReportError(kFailed, ladder.status());
   const absl::StatusOr<machine::v1::Machine> machine = EffectiveMachine(arguments);
   if (!machine.ok()) return ReportError(kWrongUsage, machine.status());
-  const absl::StatusOr<replay::CheckedConfiguration> configuration = ConfigurationOf(arguments, *ladder, *machine);
-  if (!configuration.ok()) return ReportError(kWrongUsage, configuration.status());
   absl::StatusOr<Traces> traces = OpenTraces(arguments.traces);
   if (!traces.ok()) return ReportError(UsageOrFailure(traces.status()), traces.status());
+  const Ladder::Policy& divergence = ladder->DivergenceFor(OfMachineCode(*traces));
+  const absl::StatusOr<replay::CheckedConfiguration> configuration = ConfigurationOf(arguments, divergence, *machine);
+  if (!configuration.ok()) return ReportError(kWrongUsage, configuration.status());
   const absl::StatusOr<std::string> code = CodeOf(arguments, *traces);
   if (!code.ok()) return ReportError(kWrongUsage, code.status());
   const absl::StatusOr<CardData> card = LoadCard(arguments.hardware, *code);
@@ -265,6 +276,7 @@ int CorrelateCommand(const CorrelateArguments& arguments) {
                                  *machine,
                                  record.has_value() && record->has_fit() ? std::optional(record->fit()) : std::nullopt,
                                  PolicyText(configuration->divergence.written),
+                                 divergence.reason,
                                  PolicyText(configuration->scheduler.written),
                                  *policies,
                                  replay::ModelVersion(),

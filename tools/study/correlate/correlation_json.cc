@@ -103,7 +103,7 @@ nlohmann::ordered_json CorrelationJson(const CorrelationReport& report) {
   json["machine"] = report.machine.name();
   if (report.fit.has_value()) json["fit"] = FitJson(*report.fit);
   json["divergence"] = report.divergence;
-  json["divergence_reason"] = report.ladder.divergence_reason;
+  json["divergence_reason"] = report.divergence_reason;
   json["scheduler"] = report.scheduler;
   json["policies"] = {report.policies.divergence, report.policies.scheduler, report.policies.dispatch,
                       report.policies.fetch};

@@ -21,7 +21,9 @@ struct CorrelationReport {
   const Ladder& ladder;
   const machine::v1::Machine& machine;
   std::optional<hardware::v1::Fit> fit;  // of exactly this machine
-  std::string divergence, scheduler;     // of the replays, as on the command line
+  std::string divergence;                // policy of the replays, as on the command line
+  std::string divergence_reason;         // why it is the one that is taken if none is named
+  std::string scheduler;                 // of the replays, as on the command line
   RunPolicies policies;                  // the same with the value of every parameter
   std::string model_version;
   const Correlation& correlation;

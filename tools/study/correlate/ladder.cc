@@ -122,8 +122,9 @@ absl::StatusOr<Ladder> ParseLadder(std::string_view text) {
   }
   Ladder ladder;
   ladder.least_microseconds = Number(json, "least_microseconds", 0);
-  ladder.divergence = Text(json, "divergence_policy");
-  ladder.divergence_reason = Text(json, "divergence_reason");
+  ladder.divergence = {Text(json, "divergence_policy"), Text(json, "divergence_reason")};
+  ladder.divergence_of_machine_code = {Text(json, "machine_divergence_policy"),
+                                       Text(json, "machine_divergence_reason")};
   for (const Json& rung : json["rungs"]) {
     ladder.rungs.push_back({Text(rung, "name"), Text(rung, "title"), Text(rung, "question"), Flag(rung, "only_long")});
   }

@@ -49,8 +49,17 @@ struct Ladder {
   std::vector<Rung> rungs;  // from the recording up to time
   std::vector<Comparison> comparisons;
   double least_microseconds = 0;
-  std::string divergence;         // policy that all replays have
-  std::string divergence_reason;  // why this one
+  // The policy that all replays have, and why.
+  struct Policy {
+    std::string name;
+    std::string reason;
+  };
+  Policy divergence;
+  Policy divergence_of_machine_code;  // of traces of machine code
+
+  const Policy& DivergenceFor(bool machine_code) const {
+    return machine_code ? divergence_of_machine_code : divergence;
+  }
 
   // Number of the comparison that stands for a rung; nothing if there is none.
   std::optional<size_t> Headline(size_t rung) const;
