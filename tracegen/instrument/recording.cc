@@ -222,8 +222,12 @@ class Recorder {
   // moved meanwhile (null if there is none).
   llvm::Value* StopBefore(llvm::Instruction* access, llvm::Value* base) {
     if (!pass_.lockstep || MemoryOperandOf(*access).is_image) return base;
-    const uint32_t pc = pass_.links.accesses.find(access)->second.front().instruction;
-    if (!IsCommon(pass_.unit.program.instruction(static_cast<int>(pc)))) return base;
+    const auto& links = pass_.links.accesses.find(access)->second;
+    const uint32_t pc = links.front().instruction;
+    const auto& linked = pass_.unit.program.instruction(static_cast<int>(pc));
+    // A marker of the last operands alone is not the access.
+    const bool besides = IsOperandMarker(*access) && links.size() < trace::CountColumns(linked);
+    if (!IsCommon(linked) || besides) return base;
     llvm::IRBuilder<> builder(access);
     if (base != nullptr) pass_.StoreField(builder, offsetof(ThreadContext, own.block_base), base);
     pass_.CallRuntime(builder, kLockstepFunction, builder.getVoidTy(),
@@ -346,7 +350,7 @@ class Recorder {
     return Decision(terminator);
   }
 
-  // What a marker hands over: its arguments are the operands of `links`.
+  // What a marker hands over: its arguments are the operands of `links`, the last ones that the instruction has.
   absl::Status StoreOperands(llvm::Instruction& marker, llvm::ArrayRef<AccessLink> links, llvm::Value* base,
                              AlignmentCheck& check, RecordedBlock& recorded) {
     llvm::IRBuilder<> builder(&marker);
@@ -356,14 +360,14 @@ class Recorder {
       const AccessLink& access = links[k];
       const auto& linked = pass_.unit.program.instruction(static_cast<int>(access.instruction));
       if (access.position >= recorded.access_bytes.size() || linked.operand_size() == 0 ||
-          trace::CountColumns(linked) != links.size()) {
+          trace::CountColumns(linked) < links.size()) {
         return pass_.Unsupported(marker, absl::StrCat("recording of '", linked.mnemonic(), "'"));
       }
       llvm::Value* const value = call.getArgOperand(k);
       llvm::Value* const number = value->getType()->isPointerTy() ? RecordedAddress(pass_, builder, value)
                                                                   : builder.CreateZExt(value, pass_.i64());
       builder.CreateStore(number, builder.CreateConstInBoundsGEP1_64(pass_.i64(), base, access.position));
-      const trace::v1::Operand& operand = OperandOfColumn(linked, k);
+      const trace::v1::Operand& operand = OperandOfColumn(linked, trace::CountColumns(linked) - links.size() + k);
       check.Add(builder, number, operand.bytes());
       recorded.access_bytes[access.position] = operand.bytes();
       recorded.access_instructions[access.position] = access.instruction;

@@ -12,8 +12,9 @@ namespace heddle::tracegen {
 inline constexpr char kOperandsFunction[] = "heddle.operands";
 
 // Emits a call that hands over `values`: pointers, or integers of up to 64 bits (which count as unsigned), one for each
-// operand that is not constant, in the order of the trace's Instruction.operand. Its links are those of the PTX
-// instruction, one per value; what the instruction does is up to other code.
+// operand that is not constant, in the order of the trace's Instruction.operand; or for the last of these, if something
+// else hands over the first ones (the access of a memory instruction). Its links are those of the PTX instruction, one
+// per value; what the instruction does is up to other code.
 llvm::CallInst* MarkOperands(llvm::IRBuilderBase& builder, llvm::ArrayRef<llvm::Value*> values);
 
 bool IsOperandMarker(const llvm::Instruction& instruction);

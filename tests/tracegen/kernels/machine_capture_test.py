@@ -23,7 +23,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(TOOLS))
 import nvcc_ptx  # noqa: E402
 
-POLICIES = ["pdom", "its", "dwf"]
+POLICIES = ["pdom", "its", "dwf", "tbc"]
 # What is not known may be refused, if it is said where.
 NOT_YET = re.compile(r"\+0x[0-9a-f]+: .*(?:without a meaning yet|cannot be executed yet|not known)")
 # Of kernels that call mathematical functions, and others: from clang's PTX.
@@ -31,6 +31,8 @@ FROM_CLANG = ["black_scholes", "mandelbrot", "reduction", "softmax", "vector_add
 # Matrix instructions and asynchronous copies, on a machine that has products of all their elements.
 OF_MATRICES = ["flash_attention_2", "gemm_mma_pipeline", "gemm_wmma"]
 MATRIX_MACHINE = "hopper_h100"
+# Regrouping puts threads of several warps together there, whose uniform registers differ.
+REGROUPED = ["stream_cluster", "suffix_match"]
 
 
 def run(*command):
@@ -42,6 +44,7 @@ class Captures:
         self.capture, self.heddle, self.folder = capture, heddle, folder
         self.failures = []
         self.tried = self.captured = 0
+        self.mixed = dict.fromkeys(POLICIES, 0)  # issues of threads whose uniform registers differ
 
     def fail(self, recipe, what):
         self.failures.append(f"{recipe.stem}: {what}")
@@ -90,10 +93,12 @@ class Captures:
         if done.returncode != 0:
             self.fail(recipe, f"{policy}: {done.stderr.strip()}")
             return 0
-        return sum(
-            launch["thread_instructions"] - launch.get("predicated_off", 0)
-            for launch in json.loads(done.stdout)["launch"]
-        )
+        launches = json.loads(done.stdout)["launch"]
+        mixed = sum(launch.get("uniform_values", {}).get("mixed_issues", 0) for launch in launches)
+        self.mixed[policy] += mixed
+        if policy == "pdom" and mixed > 0:
+            self.fail(recipe, f"a uniform register differs within a warp, in {mixed} issues: the recording is wrong")
+        return sum(launch["thread_instructions"] - launch.get("predicated_off", 0) for launch in launches)
 
     def exchange(self, recipe, trace):
         """To Accel-Sim and back: threads run the same instructions, and warps make the same accesses."""
@@ -140,7 +145,7 @@ def main():
     step = 1 if os.environ.get("HEDDLE_ALL_KERNELS") else 8
     with tempfile.TemporaryDirectory() as scratch:
         captures = Captures(capture, heddle, pathlib.Path(scratch))
-        for recipe in recipes[::step]:
+        for recipe in recipes[::step] + [path for path in recipes if step > 1 and path.parent.name in REGROUPED]:
             captures.take(recipe)
         for recipe in sorted(kernels.glob("*/*.tiny.textproto")):
             if '.cl"' in recipe.read_text():
@@ -154,6 +159,9 @@ def main():
     print(f"{captures.captured} of {captures.tried} captures")
     if captures.captured * 10 < captures.tried * 9:
         captures.failures.append("too many are refused")
+    for policy in ("dwf", "tbc"):
+        if captures.mixed[policy] == 0:
+            captures.failures.append(f"warps of {policy} never hold different values of a uniform register")
     if len(recipes) < 40:
         captures.failures.append(f"there are only {len(recipes)} recipes")
     if captures.failures:

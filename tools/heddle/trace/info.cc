@@ -303,7 +303,9 @@ std::string Sizes(const TraceReader& reader, const TraceInfo& info) {
         if (column.chunks_by_model[m] != 0) models.push_back(kModels[m]);
       }
       table.AddRow(
-          {name, absl::StrCat("addresses of ", instruction.mnemonic(), " at ", pc * 8),
+          {name,
+           absl::StrCat(trace::Program::HasAddress(instruction) ? "addresses of " : "values of ",
+                        instruction.mnemonic(), " at ", pc * 8),
            SourcePlace(reader.header(), instruction), absl::StrJoin(models, ", "), WithThousands(column.accesses),
            bytes(column.bytes.compressed),
            column.accesses == 0 ? "-" : Decimal(8 * column.bytes.compressed / static_cast<double>(column.accesses), 2),

@@ -14,6 +14,8 @@ std::vector<uint32_t> StoredConstants(const InstrumentedKernel& kernel, const tr
   std::vector<uint32_t> constants(program.instruction_count());
   for (const RecordedBlock& block : kernel.blocks) {
     for (size_t i = 0; i < block.access_constants.size(); ++i) {
+      // Behind the address stand values of uniform registers, which nobody stores.
+      if (i > 0 && block.access_instructions[i] == block.access_instructions[i - 1]) continue;
       constants[block.access_instructions[i]] = block.access_constants[i];
     }
   }

@@ -17,6 +17,7 @@
 #include "tracegen/program/machine_source/machine_error.h"
 #include "tracegen/program/machine_source/machine_state.h"
 #include "tracegen/program/machine_source/machine_step.h"
+#include "tracegen/program/operand_marker.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
@@ -146,6 +147,7 @@ class Lowering {
     emission.immediate = EncodedNumber(*step.instruction);
     MachineStepContext context{emission, *step.instruction, state_, b_};
     llvm::Instruction* access = nullptr;
+    llvm::Instruction* const uniform = MarkUniform(step);
     switch (meaning.effect) {
       case Effect::kComputes:
         meaning.emit(emission);
@@ -175,7 +177,15 @@ class Lowering {
         break;
     }
     if (!emission.failure.empty()) return Error(*step.instruction, emission.failure);
-    return Link(step, access);
+    return Link(step, access, uniform);
+  }
+
+  // Hands over what the step's uniform registers hold; null if it has none.
+  llvm::Instruction* MarkUniform(const MachineStep& step) {
+    if (step.uniform.empty()) return nullptr;
+    std::vector<Value*> values;
+    for (const Register& reg : step.uniform) values.push_back(state_.Read(reg));
+    return MarkOperands(b_, values);
   }
 
   // Where the 128 bits of an instruction hold a number of 32 bits, as the assembler's own code shows.
@@ -187,13 +197,17 @@ class Lowering {
     return MachineError(source_, instruction, absl::StrCat("cannot be executed yet: ", what));
   }
 
-  absl::Status Link(const MachineStep& step, llvm::Instruction* access) {
+  // `uniform`: what hands over the last operands, those of uniform registers.
+  absl::Status Link(const MachineStep& step, llvm::Instruction* access, llvm::Instruction* uniform) {
     const FlowInstruction& flow = layout_.flow.nodes[static_cast<size_t>(node_)].instructions[step.flow_index];
     static const auto& nobody = *new std::vector<const llvm::Instruction*>();
     const uint32_t columns = CountColumns(flow, nobody);
     if (columns == 0) return absl::OkStatus();
-    if (access == nullptr) return Error(*step.instruction, "a memory access that cannot be recorded");
-    for (uint32_t i = 0; i < columns; ++i) links_.accesses[access].push_back({node_, step.flow_index, position_++, 0});
+    const uint32_t own = columns - static_cast<uint32_t>(step.uniform.size());
+    if (own != 0 && access == nullptr) return Error(*step.instruction, "a memory access that cannot be recorded");
+    for (uint32_t i = 0; i < columns; ++i) {
+      links_.accesses[i < own ? access : uniform].push_back({node_, step.flow_index, position_++, 0});
+    }
     return absl::OkStatus();
   }
 

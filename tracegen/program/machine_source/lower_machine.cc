@@ -15,6 +15,7 @@
 #include "tracegen/program/machine_source/function_shapes.h"
 #include "tracegen/program/machine_source/machine_layout.h"
 #include "tracegen/program/machine_source/static_instruction.h"
+#include "tracegen/program/machine_source/uniform_values.h"
 #include "tracegen/program/prepare.h"
 #include "tracegen/program/ptx_source/kernel_declaration.h"
 #include "tracegen/program/ptx_source/variables.h"
@@ -109,6 +110,7 @@ class MachineLowering {
     for (uint32_t i = 0; i < in_->functions.size(); ++i) {
       const std::string& name = in_->function(i).name;
       HEDDLE_ASSIGN_OR_RETURN(MachineLayout layout, LayOutMachine(in_->program(), i, lines_));
+      FindUniformValues(*in_, i, layout);
       layout.flow.local_bytes = in_->function(i).is_kernel ? in_->SectionOf(i).stack_bytes : 0;
       llvm::DISubprogram* scope = scopes.Add(*in_->functions[i]);
       LinkedFlow& linked = flows_.functions[name];

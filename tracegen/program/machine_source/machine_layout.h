@@ -17,6 +17,8 @@ struct MachineStep {
   const machine::ProgramInstruction* instruction = nullptr;
   uint32_t id = 0;          // number of the instruction in the module, from 1
   uint32_t flow_index = 0;  // in its FlowNode's instructions
+  std::vector<machine::Register> uniform =
+      {};  // that it reads, and of which threads record the values: uniform_values.h
 };
 
 struct MachineNode {

@@ -38,7 +38,7 @@ bool NamesBarrier(const v1::Function& function, const v1::Instruction& instructi
 bool MayBePassed(const v1::Function& function, const v1::Instruction& instruction) {
   if (instruction.has_matrix() || NamesBarrier(function, instruction)) return false;
   for (const v1::Operand& operand : instruction.operand()) {
-    if (operand.kind() != v1::Operand::UNIFORM) return false;
+    if (operand.kind() != v1::Operand::UNIFORM && operand.kind() != v1::Operand::ADDRESS) return false;
   }
   switch (instruction.op()) {
     case v1::OP_BARRIER:
@@ -47,7 +47,7 @@ bool MayBePassed(const v1::Function& function, const v1::Instruction& instructio
     case v1::OP_BRANCH:
     case v1::OP_CALL:
     case v1::OP_RETURN:
-    case v1::OP_CONVERGENCE:
+    case v1::OP_CONVERGENCE:  // a policy that follows barriers has to know which threads wait, or break away
       return false;
     default:
       return true;
