@@ -68,10 +68,11 @@ const v1::BasicBlock* Guarded(const v1::KernelProgram& program, const v1::BasicB
                                       v1::OP_CALL,    v1::OP_RETURN, v1::OP_CONVERGENCE};
   for (uint32_t pc = guarded.first_instruction(); pc < guarded.first_instruction() + guarded.instruction_count();
        ++pc) {
-    const bool uniform_alone = std::ranges::all_of(
-        at(pc).operand(), [](const v1::Operand& operand) { return operand.kind() == v1::Operand::UNIFORM; });
+    const bool of_a_thread = std::ranges::all_of(at(pc).operand(), [](const v1::Operand& operand) {
+      return operand.kind() == v1::Operand::UNIFORM || operand.kind() == v1::Operand::ADDRESS;
+    });
     const bool together =
-        at(pc).has_matrix() || !uniform_alone || kept.contains(at(pc).op()) || NamesBarrier(program, block, at(pc));
+        at(pc).has_matrix() || !of_a_thread || kept.contains(at(pc).op()) || NamesBarrier(program, block, at(pc));
     if (together || (at(pc).flags() & v1::FLAG_GUARDED) == 0) return nullptr;
   }
   return &guarded;
