@@ -110,11 +110,11 @@ def campaigns(source, build):
 
     campaign(
         "machine-execution",
-        "10,000 random PTX programs assembled for sm_80 or sm_90 compute what plain C++ functions do, and our kernels "
-        "are right (needs a CUDA toolkit)",
+        "10,000 random PTX programs assembled for sm_80 or sm_90 compute what plain C++ functions do, 1,000 of matrices "
+        "what their PTX does, and our kernels are right (needs a CUDA toolkit)",
         [
             [source / "tools" / "install-nvdisasm", "--is-wanted"],
-            *built("machine_source_random_test", "machine_source_kernels_test"),
+            *built("machine_source_random_test", "machine_source_matrices_test", "machine_source_kernels_test"),
         ],
         lambda: [
             Part(
@@ -129,6 +129,19 @@ def campaigns(source, build):
             )
             for first in range(1000, 3500, 250)
             for architecture in ("sm_80", "sm_90")
+        ]
+        + [
+            Part(
+                f"programs of matrices from {first}",
+                with_disassembler("machine_source_matrices_test"),
+                {
+                    "GTEST_FILTER": "RandomMatrices*",
+                    "HEDDLE_RANDOM_MACHINE": "50",
+                    "HEDDLE_RANDOM_MACHINE_SEED": str(first),
+                },
+                {"programs": 50},
+            )
+            for first in range(1000, 2000, 50)
         ]
         + [
             Part(
