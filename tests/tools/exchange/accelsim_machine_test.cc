@@ -315,6 +315,55 @@ TEST_F(AccelSimMachine, ComesBackWithTheSameThreads) {
   }
 }
 
+v1::Operand* AddOperand(v1::Instruction& instruction, v1::Operand::Kind kind, v1::MemorySpace space, uint32_t bytes) {
+  v1::Operand* operand = instruction.add_operand();
+  operand->set_kind(kind);
+  operand->set_space(space);
+  operand->set_bytes(bytes);
+  return operand;
+}
+
+// A copy has a line for each of its places; values of uniform registers are in no line.
+TEST_F(AccelSimMachine, CopiesHaveTwoLines) {
+  v1::Instruction load = MakeAccess("LDG.E", v1::OP_LOAD, v1::SPACE_GLOBAL, 4, "R2", "UR4 UR5 R4 R5");
+  AddOperand(load, v1::Operand::ADDRESS, v1::SPACE_GLOBAL, 4);
+  AddOperand(load, v1::Operand::UNIFORM, v1::SPACE_NONE, 0);
+  v1::Instruction copy = Make("LDGSTS.E.128", v1::OP_ASYNC, "", "R3 R4 R5");
+  copy.mutable_async()->set_role(v1::Async::COPY);
+  AddOperand(copy, v1::Operand::ADDRESS, v1::SPACE_GLOBAL, 16);
+  AddOperand(copy, v1::Operand::ADDRESS, v1::SPACE_SHARED, 16);
+  v1::Instruction commit = Make("LDGDEPBAR", v1::OP_ASYNC, "", "");
+  commit.mutable_async()->set_role(v1::Async::COMMIT);
+  v1::Instruction wait = Make("DEPBAR.LE", v1::OP_ASYNC, "", "");
+  wait.mutable_async()->set_role(v1::Async::WAIT_GROUP);
+  wait.mutable_async()->set_most_pending(1);
+  v1::KernelProgram program = trace::testing::ProgramBuilder("copy").Block("entry").Alu(4).Exit().Build();
+  program.set_level(v1::LEVEL_MACHINE);
+  program.set_target("sm_80");
+  const v1::Function named = AllRegisters();
+  const size_t highest = Numbers("UR5").front();
+  program.mutable_function(0)->set_register_file(named.register_file().substr(0, highest));
+  program.mutable_function(0)->set_register_number(named.register_number().substr(0, highest));
+  int at = 0;
+  for (const v1::Instruction& instruction : {load, copy, commit, wait, Make("EXIT", v1::OP_EXIT, "", "")}) {
+    *program.mutable_instruction(at++) = instruction;
+  }
+  const auto reader =
+      Write(std::move(program),
+            {{{{}, {0x1000, 7, 0x2000, kSharedBase + 0x40}}, {{}, {0x1004, 7, 0x2010, kSharedBase + 0x50}}}});
+  const auto exported = ExportTraces(*reader, Path("exported"), false, nullptr);
+  ASSERT_TRUE(exported.ok()) << exported.status();
+  EXPECT_THAT(trace::testing::ReadFile(Path("exported/kernel-1.traceg")),
+              HasSubstr("insts = 6\n"
+                        "0000 00000003 1 R2 LDG.E 1 R4 4 1 0x1000 4 0 \n"
+                        "0010 00000003 0 LDGSTS.E.128 2 R3 R4 16 1 0x40 16 0 \n"
+                        "0010 00000003 0 LDGSTS.E.128 2 R3 R4 16 1 0x2000 16 0 \n"
+                        "0020 00000003 0 LDGDEPBAR 0 0 0 \n"
+                        "0030 00000003 0 DEPBAR.LE 0 0 1 \n"
+                        "0040 00000003 0 EXIT 0 0 0 \n"));
+  EXPECT_EQ(exported->warp_instructions, 6);
+}
+
 // The immediate of a branch is where it leads; one that leads to many places has none.
 TEST_F(AccelSimMachine, BranchesToManyPlacesComeBack) {
   v1::KernelProgram program = trace::testing::ProgramBuilder("wide")

@@ -189,15 +189,17 @@ class CodeWriter {
     }
     if (instruction.async().role() == trace::v1::Async::WAIT_GROUP) line.immediate = instruction.async().most_pending();
     if (instruction.async().role() == trace::v1::Async::COPY) {
-      line.addresses = {1, 0};  // the tracer has the place in shared memory first
+      line.addresses = {{1, windows_.shared}, {0, 0}};  // the tracer has the place in shared memory first
     } else if (trace::Program::HasAddress(instruction) && !(is_machine_ && IsConstant(instruction))) {
-      line.addresses = {0};
+      line.addresses = {{0, is_machine_ ? BaseOf(instruction.space()) : 0}};
     }
     const uint32_t width = is_machine_ ? TracedWidth(opcode) : instruction.access_bytes();
     absl::StrAppend(&line.operands, " ", line.addresses.empty() ? 0 : width);
-    if (!is_machine_) return;
-    if (instruction.space() == trace::v1::SPACE_SHARED) line.address_base = windows_.shared;
-    if (instruction.space() == trace::v1::SPACE_LOCAL) line.address_base = windows_.local;
+  }
+
+  uint64_t BaseOf(trace::v1::MemorySpace space) const {
+    if (space == trace::v1::SPACE_SHARED) return windows_.shared;
+    return space == trace::v1::SPACE_LOCAL ? windows_.local : 0;
   }
 
   // To the tracer a place in a constant bank is no address.

@@ -18,9 +18,13 @@ struct Line {
   std::string operands;  // " DST_COUNT [R..] OPCODE SRC_COUNT [R..] WIDTH"
   uint64_t immediate = 0;
   uint32_t columns = 0;  // numbers that a thread recorded each time
-  // The instruction as a copy between memories has two lines. Places of the addresses among the columns.
-  std::vector<uint32_t> addresses;
-  uint64_t address_base = 0;          // that addresses count from: machine code has places in shared and local memory
+  // An address that is written: its place among the columns, and what it counts from, for machine code has places in
+  // shared and local memory.
+  struct Address {
+    uint32_t column = 0;
+    uint64_t base = 0;
+  };
+  std::vector<Address> addresses;     // a copy between memories has two, each with a line of its own
   trace::Pc falls_to = trace::kNoPc;  // conditional branch: where the lanes go on that do not take it
   bool is_left_out = false;           // nop.join, which is no instruction of the machine
 };

@@ -210,7 +210,7 @@ class LaunchExport {
       if (!line.addresses.empty()) {
         for (uint32_t left = lanes; left != 0; left &= left - 1) {
           const auto lane = static_cast<size_t>(std::countr_zero(left));
-          values[lane] = threads[lane].addresses[next[lane] + line.addresses[i]] - line.address_base;
+          values[lane] = threads[lane].addresses[next[lane] + line.addresses[i].column] - line.addresses[i].base;
         }
         AppendAddresses(lanes, values, text_);
       }
