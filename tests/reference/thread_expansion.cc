@@ -93,8 +93,9 @@ std::string AppendPath(const trace::Program& columns, const trace::DecodedChunk&
     if (path.extent == trace::Extent::kCut && !decisions_left) break;
     const v1::BasicBlock& block = program.block(static_cast<int>(block_index));
     const v1::BasicBlock* const guarded = walk ? Guarded(program, block) : nullptr;
-    const bool join = guarded != nullptr && block.instruction_count() == 1 &&
-                      program.instruction(static_cast<int>(block.first_instruction())).mnemonic() == "nop.join";
+    const v1::Instruction& first = program.instruction(static_cast<int>(block.first_instruction()));
+    const bool join = guarded != nullptr && block.instruction_count() == 1 && first.op() == v1::OP_MOVE &&
+                      first.operand_size() == 0 && first.mnemonic() == "nop.join";
     for (uint32_t i = 0; i < block.instruction_count(); ++i) {
       Step step{block.first_instruction() + i, static_cast<uint32_t>(calls.size()), false, 0, false};
       const Recorded recorded = RecordedBy(program.instruction(static_cast<int>(step.pc)));

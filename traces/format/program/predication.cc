@@ -14,6 +14,12 @@ namespace {
 // Of PTX and machine code, and of imported traces.
 constexpr std::string_view kJoins[] = {"nop.join", "NOP.JOIN"};
 
+// Whether it is no instruction of the code. Whatever threads record something for is one.
+bool IsJoin(const v1::Instruction& instruction) {
+  return instruction.op() == v1::OP_MOVE && instruction.operand_size() == 0 &&
+         std::ranges::count(kJoins, instruction.mnemonic()) != 0;
+}
+
 // How often a block is entered: by edges, as a function's first block, or behind a call.
 std::vector<uint32_t> CountEntries(const Program& program) {
   std::vector<uint32_t> entries(program.blocks().size());
@@ -79,7 +85,7 @@ std::optional<PredicatedProgram> Predicate(const Program& program) {
   for (uint32_t b = 0; b < blocks.size(); ++b) {
     const Block& block = program.block(b);
     if (!IsPredication(program, block, entries)) continue;
-    const bool join = block.count == 1 && std::ranges::count(kJoins, program.instruction(block.first).mnemonic()) != 0;
+    const bool join = block.count == 1 && IsJoin(program.instruction(block.first));
     guarded[block.successor] = join ? Guarded::kBehindJoin : Guarded::kYes;
     run[b] = block.successor;
     if (blocks[block.successor].terminator == v1::EXIT) blocks[block.successor].taken = block.taken;
