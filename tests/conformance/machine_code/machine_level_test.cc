@@ -138,6 +138,23 @@ TEST(MachineLevel, RulesHoldWhereTheCodesBarriersAreFollowed) {
   }
 }
 
+// What the vendor's assembler made of kernels of traces/kernels (tiny recipes, PTX by nvcc 13.0): guards, convergence
+// barriers, control bits and uniform registers as real code has them.
+class RecordedCode : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(MachineLevel, RecordedCode, testing::Values("nqueens-sm_90", "reduction-sm_80", "bfs-sm_80"));
+
+TEST_P(RecordedCode, KeepsTheRulesUnderEveryDivergencePolicy) {
+  const auto trace = trace::TraceReader::Open(absl::StrCat(HEDDLE_TRACES_DIR, "/small/", GetParam(), ".htrace"));
+  ASSERT_TRUE(trace.ok()) << trace.status();
+  std::vector<AcceptedConfiguration> policies = DefaultConfigurations().accepted;
+  std::erase_if(policies, [](const AcceptedConfiguration& one) { return one.configuration.scheduler.name != "lrr"; });
+  for (const char* name : {"thesis_fixed", "fermi_buffer_fixed"}) {
+    SCOPED_TRACE(name);
+    const machine::v1::Machine machine = LoadMachine(name).value();
+    ExpectRulesKept(**trace, machine, ForMachine(policies, machine));
+  }
+}
+
 // Thread-instructions and accesses are those of the trace under every policy; and the whole result is that of the
 // program with moves for its convergence barriers, but for the pauses that control bits ask for.
 TEST(MachineLevel, EveryDivergencePolicyDoesTheSameWorkAsWithMovesInstead) {
