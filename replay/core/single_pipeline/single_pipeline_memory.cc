@@ -21,11 +21,11 @@ void SinglePipelineCore::SubmitAccess(AccessId id, const SinglePipeline::Access&
   ForEachLane(access.mask, [&](int lane) {
     if (access.slot[lane] != slot) {
       slot = access.slot[lane];
-      if (step.has_address && sm_.context.HasUniformValues(table().position[slot].pc())) {
+      const Pc own = table().position[slot].pc();  // under MIMD another one than the first slot's
+      if (step.has_address && sm_.context.HasUniformValues(own)) {
         of_slot = taken_addresses_[slot];
       } else if (step.has_address) {
-        const Lanes& lanes = sm_.LanesThatRecord(step, slot);
-        sm_.cursors.TakeAddresses(lanes, table().position[slot].pc(), of_slot);
+        sm_.cursors.TakeAddresses(sm_.LanesThatRecord(sm_.steps[own], slot), own, of_slot);
       }
     }
     if (step.has_address) sm_.memory.addresses()[lane] = of_slot[access.lane[lane]];
