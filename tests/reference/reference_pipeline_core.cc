@@ -199,7 +199,8 @@ void ReferencePipelineCore::SubmitNext(Pipeline& pipeline, size_t port, Cycle no
   const auto kind = [&](SlotId slot) {
     const v1::Instruction& instruction = program().instruction(in_flight_.at(slot).pc);
     return std::tuple(instruction.op(), instruction.space(), instruction.access_bytes(),
-                      trace::Program::HasAddress(instruction));
+                      trace::Program::HasAddress(instruction),
+                      (instruction.flags() & v1::FLAG_VOLATILE) != 0);
   };
   const SlotId first = *std::find_if(stage.issue.slots.begin(), stage.issue.slots.end(),
                                      [&](SlotId slot) { return stage.to_submit.contains(slot); });

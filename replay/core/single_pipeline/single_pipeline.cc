@@ -189,8 +189,8 @@ void SinglePipeline::EnterStage(Port& port, int number, Cycle now) {
   if (port.group.memory) SubmitNext(port, number, now);
 }
 
-// Slots of the group with the same operation, space and width make one access. Returns whether an access is left, be it
-// that the memory's stage is not free.
+// Slots of the group with the same operation, space and width make one access (volatile ones apart). Returns whether an
+// access is left, be it that the memory's stage is not free.
 bool SinglePipeline::SubmitNext(Port& port, int number, Cycle now) {
   const Group& group = port.group;
   int first = 0;
@@ -208,7 +208,7 @@ bool SinglePipeline::SubmitNext(Port& port, int number, Cycle now) {
     const SlotId slot = group.slot[i];
     const Step& other = *core_.AccessOf(slot);
     if (other.op != step.op || other.space != step.space || other.bytes != step.bytes ||
-        other.has_address != step.has_address) {
+        other.has_address != step.has_address || other.is_volatile != step.is_volatile) {
       continue;
     }
     port.submitted |= uint64_t{1} << i;
