@@ -28,6 +28,7 @@ struct Case {
 Case MakeCase(uint64_t seed, uint32_t warp_size, uint64_t pipeline, uint64_t memory) {
   KernelShape shape = RandomShape(seed, warp_size);
   shape.guards = false;  // the model reads decisions as branches
+  shape.uniform_values = false;
   shape.blocks = 1;
   shape.barriers = false;
   shape.counted_barriers = false;

@@ -37,6 +37,8 @@ Case MakeCase(uint64_t seed) {
   out.seed = seed;
   const uint32_t warp_size = random.OneOf({2u, 4u, 4u, 8u});
   KernelShape shape = RandomShape(MixAll({seed, 602}), warp_size);
+  shape.guards = false;  // the second readings take decisions for branches
+  shape.uniform_values = false;
   shape.blocks = 1;
   shape.threads_per_block = static_cast<uint32_t>(random.In(1, 6 * warp_size));
   shape.barriers = false;
