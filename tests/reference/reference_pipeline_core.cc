@@ -1,6 +1,7 @@
 #include "tests/reference/reference_pipeline_core.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace heddle::replay {
 
@@ -199,8 +200,7 @@ void ReferencePipelineCore::SubmitNext(Pipeline& pipeline, size_t port, Cycle no
   const auto kind = [&](SlotId slot) {
     const v1::Instruction& instruction = program().instruction(in_flight_.at(slot).pc);
     return std::tuple(instruction.op(), instruction.space(), instruction.access_bytes(),
-                      trace::Program::HasAddress(instruction),
-                      (instruction.flags() & v1::FLAG_VOLATILE) != 0);
+                      trace::Program::HasAddress(instruction), (instruction.flags() & v1::FLAG_VOLATILE) != 0);
   };
   const SlotId first = *std::find_if(stage.issue.slots.begin(), stage.issue.slots.end(),
                                      [&](SlotId slot) { return stage.to_submit.contains(slot); });
@@ -218,12 +218,12 @@ void ReferencePipelineCore::SubmitNext(Pipeline& pipeline, size_t port, Cycle no
   out.threads = &lane_threads_;
   out.pc = in_flight_.at(first).pc;
   out.is_volatile = (program().instruction(in_flight_.at(first).pc).flags() & v1::FLAG_VOLATILE) != 0;
-  int place = 0;  // among the threads of the issue
+  int place = 0;  // among the threads of the issue, without those that come by a guarded access
   for (const SlotId slot : stage.issue.slots) {
     const Lanes& lanes = formation_.table().lanes[slot];
     const bool takes_part = stage.to_submit.contains(slot) && kind(slot) == kind(first);
     int next = place;
-    place += formation_.table().thread_count(slot);
+    place += std::popcount(IsAccess(slot) ? Executing(lanes) : lanes.mask);
     if (!takes_part) continue;
     ForEachLaneOf(Executing(lanes), [&](int lane) {
       const int at = policy_->issue_slots() > 1 ? next++ : lane;
