@@ -179,7 +179,11 @@ void ReferencePipelineCore::AdvanceStage(Pipeline& pipeline, size_t port, Cycle 
   Stage next;
   next.issue = pipeline.on_way.front();
   next.entered = now + 1;
+  int place = 0;
   for (const SlotId slot : next.issue.slots) {
+    const Lanes& lanes = formation_.table().lanes[slot];
+    next.place[slot] = place;
+    place += std::popcount(IsAccess(slot) ? Executing(lanes) : lanes.mask);
     if (IsAccess(slot)) {
       next.memory.insert(slot);
     } else {
@@ -218,13 +222,11 @@ void ReferencePipelineCore::SubmitNext(Pipeline& pipeline, size_t port, Cycle no
   out.threads = &lane_threads_;
   out.pc = in_flight_.at(first).pc;
   out.is_volatile = (program().instruction(in_flight_.at(first).pc).flags() & v1::FLAG_VOLATILE) != 0;
-  int place = 0;  // among the threads of the issue, without those that come by a guarded access
   for (const SlotId slot : stage.issue.slots) {
     const Lanes& lanes = formation_.table().lanes[slot];
     const bool takes_part = stage.to_submit.contains(slot) && kind(slot) == kind(first);
-    int next = place;
-    place += std::popcount(IsAccess(slot) ? Executing(lanes) : lanes.mask);
     if (!takes_part) continue;
+    int next = stage.place.at(slot);
     ForEachLaneOf(Executing(lanes), [&](int lane) {
       const int at = policy_->issue_slots() > 1 ? next++ : lane;
       const Thread& thread = threads_[lanes.thread[lane]];

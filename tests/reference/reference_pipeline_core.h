@@ -55,9 +55,10 @@ class ReferencePipelineCore final : public ReferenceCore, public MemoryClient {
     Cycle entered = 0;
     bool handed_over = false;  // arithmetic: to the register
     Cycle handed_over_in = 0;
-    std::set<SlotId> memory;     // slots that access memory
-    std::set<SlotId> to_submit;  // of them, those whose access has not been made
-    bool accessing = false;      // the memory's stage holds an access of this issue
+    std::set<SlotId> memory;      // slots that access memory
+    std::set<SlotId> to_submit;   // of them, those whose access has not been made
+    std::map<SlotId, int> place;  // of its first thread among those of the issue, without those that come by an access
+    bool accessing = false;       // the memory's stage holds an access of this issue
     std::vector<Part> results;
   };
   struct Register {
