@@ -231,8 +231,10 @@ result::v1::UniformValues Reckoned(const RandomKernel& kernel, const std::vector
   return sum;
 }
 
-RandomKernel KernelWithValues(uint64_t seed) {
+// `guards`: there may be guarded accesses, at which threads issue what their script does not have.
+RandomKernel KernelWithValues(uint64_t seed, bool guards) {
   KernelShape shape = RandomShape(seed, 8);
+  shape.guards = shape.guards && guards;
   shape.uniform_values = true;
   return MakeRandomKernel(shape);
 }
@@ -257,7 +259,7 @@ TEST(UniformValues, CountersAreThoseOfTheIssuesUnderEveryPairOfPolicies) {
   uint64_t mixed = 0;
   uint64_t regrouped = 0;
   for (const uint64_t seed : Seeds(910'000, 24)) {
-    const RandomKernel kernel = KernelWithValues(seed);
+    const RandomKernel kernel = KernelWithValues(seed, /*guards=*/false);
     const auto reader = WriteAndOpen({&kernel});
     const machine::v1::Machine machine = MachineFor(seed, kernel);
     const std::vector<AcceptedConfiguration> accepted = ForMachine(OfOneGroup(), machine);
@@ -288,7 +290,7 @@ TEST(UniformValues, CountersAreThoseOfTheIssuesUnderEveryPairOfPolicies) {
 
 TEST(UniformValues, BothEnginesAgree) {
   for (const uint64_t seed : Seeds(920'000, 40)) {
-    const RandomKernel kernel = KernelWithValues(seed);
+    const RandomKernel kernel = KernelWithValues(seed, /*guards=*/true);
     const auto reader = WriteAndOpen({&kernel}, {.cut_in_time = seed % 3 == 0, .seed = seed});
     const machine::v1::Machine machine = MachineFor(seed, kernel);
     Random random(seed);
@@ -301,7 +303,7 @@ TEST(UniformValues, BothEnginesAgree) {
 // Where all threads agree, nothing is as if nobody had recorded it but the counters.
 TEST(UniformValues, WhereAllThreadsAgreeTheyChangeNothing) {
   for (const uint64_t seed : Seeds(930'000, 24)) {
-    RandomKernel kernel = KernelWithValues(seed);
+    RandomKernel kernel = KernelWithValues(seed, /*guards=*/false);
     RandomKernel plain = kernel;
     for (v1::Instruction& instruction : *plain.program.mutable_instruction()) instruction.clear_operand();
     for (size_t t = 0; t < kernel.threads.size(); ++t) {
