@@ -46,8 +46,8 @@ enum class Seams {
 // With default parameters. Policies of shared libraries are among them if the environment variable
 // HEDDLE_CONFORMANCE_LIBRARIES names these, separated by commas; HEDDLE_CONFORMANCE_ONLY keeps only the combinations
 // that one of the named policies, of whatever kind, is in. A name that nothing has, and one that a program ran nothing
-// with, are failures of the program: its tests would have said nothing. Policies that follow the convergence barriers of
-// machine code are not among them, for most programs have none: machine_code/ runs those.
+// with, are failures of the program: its tests would have said nothing. Policies that follow the convergence barriers
+// of machine code are not among them, for most programs have none: machine_code/ runs those.
 AllConfigurations DefaultConfigurations(Seams seams = Seams::kPairs);
 
 // DefaultConfigurations with one parameter of one policy changed: every choice but the default, and every boolean
