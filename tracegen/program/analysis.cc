@@ -42,7 +42,14 @@ uint32_t CountWords(const llvm::BitVector& live, const RegisterTable& table) {
 }
 
 bool OnlyComputes(const FlowInstruction& instruction) {
-  switch (instruction.opcode.op) {
+  if (IsArithmetic(instruction.opcode.op)) return !instruction.reads_block_index && !instruction.reads_clock;
+  return instruction.opcode.op == v1::OP_LOAD && instruction.opcode.space == v1::SPACE_PARAM;
+}
+
+}  // namespace
+
+bool IsArithmetic(v1::OpClass op) {
+  switch (op) {
     case v1::OP_MOVE:
     case v1::OP_INT_ALU:
     case v1::OP_INT_MUL:
@@ -52,15 +59,11 @@ bool OnlyComputes(const FlowInstruction& instruction) {
     case v1::OP_FP_DIV:
     case v1::OP_SFU:
     case v1::OP_CONVERT:
-      return !instruction.reads_block_index && !instruction.reads_clock;
-    case v1::OP_LOAD:
-      return instruction.opcode.space == v1::SPACE_PARAM;
+      return true;
     default:
       return false;
   }
 }
-
-}  // namespace
 
 RegisterNeed CountRegisters(const FlowFunction& flow, const Graph& graph) {
   const RegisterTable table(flow);

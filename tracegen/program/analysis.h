@@ -5,10 +5,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "proto/trace.pb.h"
 #include "tracegen/program/control_flow.h"
 #include "tracegen/program/flow.h"
 
 namespace heddle::tracegen {
+
+// Whether instructions of this class only compute: from registers to registers, without memory, control, other threads.
+bool IsArithmetic(trace::v1::OpClass op);
 
 struct RegisterNeed {
   uint32_t most = 0;                     // 32-bit registers live at once anywhere in the function

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "tracegen/program/analysis.h"
 #include "tracegen/program/link.h"
 #include "tracegen/program/machine_source/function_shapes.h"
 #include "traces/format/program/operands.h"
@@ -173,20 +174,12 @@ bool MayRecord(const FlowInstruction& instruction, bool under_guard) {
   // A guarded instruction with something recorded stands alone for the threads whose guard holds.
   if (instruction.collective != nullptr || (instruction.is_guarded && !under_guard)) return false;
   static const auto& nobody = *new std::vector<const llvm::Instruction*>();
+  if (IsArithmetic(instruction.opcode.op)) return true;
   switch (instruction.opcode.op) {
     case v1::OP_LOAD:
     case v1::OP_STORE:
     case v1::OP_ATOMIC:
       return CountColumns(instruction, nobody) == 1;
-    case v1::OP_MOVE:
-    case v1::OP_INT_ALU:
-    case v1::OP_INT_MUL:
-    case v1::OP_INT_DIV:
-    case v1::OP_FP32:
-    case v1::OP_FP64:
-    case v1::OP_FP_DIV:
-    case v1::OP_SFU:
-    case v1::OP_CONVERT:
     case v1::OP_BRANCH:
     case v1::OP_WARP:
       return true;
