@@ -80,7 +80,8 @@ std::string Text(const Configuration& configuration) {
 // The limits that a run may meet, in the words of the policies: refusals, never internal errors.
 bool IsDocumentedLimit(const absl::Status& status) {
   if (!absl::IsFailedPrecondition(status)) return false;
-  for (const char* limit : {"Second-Level", "stack_depth is", "does not fit on an SM", "no convergence barriers to follow"}) {
+  for (const char* limit :
+       {"Second-Level", "stack_depth is", "does not fit on an SM", "no convergence barriers to follow"}) {
     if (absl::StrContains(status.message(), limit)) return true;
   }
   return false;

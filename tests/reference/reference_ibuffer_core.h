@@ -51,7 +51,7 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
     bool inserted = false;  // not of the trace
     bool control = false;
     bool fence = false;
-    bool access = false;  // goes to memory
+    bool access = false;     // goes to memory
     bool to_memory = false;  // a memory instruction, whether or not a lane accesses
     bool store = false;
     bool memory = false;  // a load, texture access or atomic
