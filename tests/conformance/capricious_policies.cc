@@ -9,7 +9,7 @@
 
 #include "replay/seams/divergence_policy.h"
 #include "replay/seams/warp_scheduler.h"
-#include "tests/reference/random.h"
+#include "tests/random/random.h"
 
 namespace heddle::replay {
 namespace {

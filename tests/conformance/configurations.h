@@ -9,7 +9,7 @@
 
 #include "replay/engine/replay.h"
 #include "replay/seams/divergence_policy.h"
-#include "tests/reference/random.h"
+#include "tests/random/random.h"
 
 namespace heddle::replay {
 

@@ -8,7 +8,7 @@
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/logged_runs.h"
 #include "tests/conformance/random_case.h"
-#include "tests/reference/random.h"
+#include "tests/random/random.h"
 
 namespace heddle::replay {
 namespace {

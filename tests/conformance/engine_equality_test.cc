@@ -14,9 +14,9 @@
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/issue_log.h"
 #include "tests/conformance/random_case.h"
-#include "tests/reference/random.h"
-#include "tests/reference/random_machine.h"
-#include "tests/reference/random_trace.h"
+#include "tests/random/random.h"
+#include "tests/random/random_machine.h"
+#include "tests/random/random_trace.h"
 
 namespace heddle::replay {
 namespace {

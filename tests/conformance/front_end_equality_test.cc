@@ -7,7 +7,7 @@
 #include "tests/conformance/comparison.h"
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/random_case.h"
-#include "tests/reference/random.h"
+#include "tests/random/random.h"
 
 namespace heddle::replay {
 namespace {

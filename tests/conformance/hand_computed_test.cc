@@ -8,8 +8,8 @@
 #include "replay/engine/replay.h"
 #include "tests/conformance/comparison.h"
 #include "tests/conformance/configurations.h"
-#include "tests/reference/random_kernel.h"
-#include "tests/reference/random_trace.h"
+#include "tests/random/random_kernel.h"
+#include "tests/random/random_trace.h"
 
 namespace heddle::replay {
 namespace {

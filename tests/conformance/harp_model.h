@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/reference/random_kernel.h"
+#include "tests/random/random_kernel.h"
 #include "traces/format/program/program.h"
 
 namespace heddle::replay {

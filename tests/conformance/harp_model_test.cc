@@ -12,8 +12,8 @@
 #include "tests/conformance/issue_log.h"
 #include "tests/conformance/logged_runs.h"
 #include "tests/conformance/random_case.h"
-#include "tests/reference/random.h"
-#include "tests/reference/random_trace.h"
+#include "tests/random/random.h"
+#include "tests/random/random_trace.h"
 #include "tests/reference/thread_expansion.h"
 
 namespace heddle::replay {

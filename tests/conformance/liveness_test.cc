@@ -11,7 +11,7 @@
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/random_case.h"
 #include "tests/conformance/small_hierarchy.h"
-#include "tests/reference/random.h"
+#include "tests/random/random.h"
 
 namespace heddle::replay {
 namespace {

@@ -17,7 +17,7 @@
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/issue_log.h"
 #include "tests/conformance/random_case.h"
-#include "tests/reference/random.h"
+#include "tests/random/random.h"
 
 #ifndef HEDDLE_SAMPLES_DIR
 #error "the build names the folder of the sample traces"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string>
 
-#include "tests/reference/random.h"
-#include "tests/reference/random_machine.h"
-#include "tests/reference/random_trace.h"
+#include "tests/random/random.h"
+#include "tests/random/random_machine.h"
+#include "tests/random/random_trace.h"
 
 namespace heddle::replay {
 

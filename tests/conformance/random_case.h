@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "proto/machine.pb.h"
-#include "tests/reference/random_kernel.h"
+#include "tests/random/random_kernel.h"
 #include "traces/format/read/reader.h"
 
 namespace heddle::replay {

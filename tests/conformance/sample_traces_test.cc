@@ -11,7 +11,7 @@
 #include "tests/conformance/checked_replay.h"
 #include "tests/conformance/comparison.h"
 #include "tests/conformance/configurations.h"
-#include "tests/reference/random.h"
+#include "tests/random/random.h"
 #include "traces/format/read/reader.h"
 
 namespace heddle::replay {

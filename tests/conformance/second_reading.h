@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/reference/random_kernel.h"
+#include "tests/random/random_kernel.h"
 
 namespace heddle::replay {
 

@@ -13,8 +13,8 @@
 #include "replay/machine/machine.h"
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/issue_log.h"
-#include "tests/reference/random.h"
-#include "tests/reference/random_trace.h"
+#include "tests/random/random.h"
+#include "tests/random/random_trace.h"
 
 namespace heddle::replay {
 namespace {

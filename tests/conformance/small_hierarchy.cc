@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tests/reference/random.h"
+#include "tests/random/random.h"
 #include "tests/replay/memory/back_end_driver.h"
 
 namespace heddle::replay {

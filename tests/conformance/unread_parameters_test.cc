@@ -17,7 +17,7 @@
 #include "replay/seams/warp_scheduler.h"
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/random_case.h"
-#include "tests/reference/random.h"
+#include "tests/random/random.h"
 
 namespace heddle::replay {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "google/protobuf/text_format.h"
 #include "replay/seams/fetch_policy.h"
 #include "tests/reference/reference_engine.h"
+#include "tests/reference/small_machine.h"
 #include "tests/traces/program_builder.h"
 #include "traces/format/write/writer.h"
 
@@ -41,49 +41,6 @@ class Log final : public IssueObserver {
   bool threads_;
   std::string text_;
 };
-
-// One SM, warps of 4 on 4 lanes; SP latency 4, SFU latency 10 per micro-operation and interval 3, memory 20.
-machine::v1::Machine SmallMachine() {
-  machine::v1::Machine machine;
-  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(
-      R"pb(
-        name: "small"
-        sms: 1
-        core {
-          front_end: IBUFFER
-          warp_size: 4
-          simd_width: 4
-          schedulers: 1
-          pipeline_depth: 1
-          max_threads: 64
-          max_blocks: 8
-          shared_memory_bytes: 49152
-          ibuffer { entries: 2 fetch_instructions: 2 reformed_warp_cycles: 2 }
-          units {
-            sp: 1
-            sfu: 1
-            memory_issue_latency: 1
-            memory_initiation_interval: 1
-            timing { operation: INT_ALU latency: 4 initiation_interval: 1 }
-            timing { operation: SFU latency: 10 initiation_interval: 3 unit: SFU_UNIT }
-          }
-        }
-        memory {
-          fixed {
-            global_cycles: 20
-            shared_cycles: 5
-            local_cycles: 20
-            constant_cycles: 5
-            param_cycles: 5
-            texture_cycles: 20
-            atomic_cycles: 20
-          }
-        }
-        dispatch {}
-      )pb",
-      &machine));
-  return machine;
-}
 
 struct ReferenceRun {
   std::string issues;
@@ -120,14 +77,14 @@ ReferenceRun Replay(const trace::v1::KernelProgram& program, uint32_t threads, c
 
 // ProgramBuilder's arithmetic reads what the instruction before it wrote.
 TEST(ReferenceBufferCore, AChainOfDependentAddsIssuesEveryLatency) {
-  const ReferenceRun run = Replay(ProgramBuilder("chain").Alu(3).Exit().Build(), 4, SmallMachine());
+  const ReferenceRun run = Replay(ProgramBuilder("chain").Alu(3).Exit().Build(), 4, SmallIBufferMachine());
   // Fetched in 0, decoded in 1. The exit reads nothing; its result is there in 15, where the block retires.
   EXPECT_EQ(run.issues, "2:0 6:1 10:2 11:3");
   EXPECT_EQ(run.launch.cycles(), 16);
 }
 
 TEST(ReferenceBufferCore, OperandReadAndWriteBackLengthenTheChain) {
-  machine::v1::Machine machine = SmallMachine();
+  machine::v1::Machine machine = SmallIBufferMachine();
   machine.mutable_core()->mutable_units()->set_operand_read_cycles(2);
   machine.mutable_core()->mutable_units()->set_write_back_cycles(1);
   const ReferenceRun run = Replay(ProgramBuilder("chain").Alu(3).Exit().Build(), 4, machine);
@@ -139,7 +96,7 @@ TEST(ReferenceBufferCore, ABranchFlushesAndTheWarpIsFetchedForInTheCycleOfItsRes
   // 0 add, 1 branch, once round.
   const trace::v1::KernelProgram program =
       ProgramBuilder("loop").Block("head").Alu(1).Branch("end", "head").Block("end").Exit().Build();
-  const ReferenceRun run = Replay(program, 4, SmallMachine(), {1, 0});
+  const ReferenceRun run = Replay(program, 4, SmallIBufferMachine(), {1, 0});
   // Add 2, branch 6 (it reads the add's result), its result in 10: fetch in 10, issue in 12. The second time the branch
   // is not taken: the exit follows, but was not buffered, since nothing is fetched behind an unresolved branch.
   EXPECT_EQ(run.issues, "2:0 6:1 12:0 16:1 22:2");
@@ -155,7 +112,7 @@ TEST(ReferenceBufferCore, MicroOperationsTakeTheUnitOneAfterAnother) {
   }
   program.mutable_instruction(2)->clear_src();
   program.mutable_instruction(2)->add_src(2);
-  const ReferenceRun run = Replay(program, 4, SmallMachine());
+  const ReferenceRun run = Replay(program, 4, SmallIBufferMachine());
   // The unit is taken for 2 x 3 cycles; the second result is there 3 + 10 cycles after issue.
   EXPECT_EQ(run.issues, "2:0 8:1 21:2 22:3");
 }
@@ -164,13 +121,13 @@ TEST(ReferenceBufferCore, AWriteWaitsForAWriteOfTheSameRegister) {
   trace::v1::KernelProgram program = ProgramBuilder("waw").Load().Alu(1).Exit().Build();
   program.mutable_instruction(1)->clear_src();
   program.mutable_instruction(1)->set_dst(0, program.instruction(0).dst(0));
-  const ReferenceRun run = Replay(program, 4, SmallMachine(), {}, 1);
+  const ReferenceRun run = Replay(program, 4, SmallIBufferMachine(), {}, 1);
   // The buffer is empty only after the second instruction: the exit is fetched in 22.
   EXPECT_EQ(run.issues, "2:0 22:1 24:2");
 }
 
 TEST(ReferenceBufferCore, BanksServeOneReadPerCycleTheOldestFirst) {
-  machine::v1::Machine machine = SmallMachine();
+  machine::v1::Machine machine = SmallIBufferMachine();
   machine.mutable_core()->mutable_units()->set_register_banks(4);
   trace::v1::KernelProgram program = ProgramBuilder("banks").Alu(3).Exit().Build();
   for (int i = 0; i < 3; ++i) {
@@ -187,7 +144,7 @@ TEST(ReferenceBufferCore, BanksServeOneReadPerCycleTheOldestFirst) {
 
 TEST(ReferenceBufferCore, WarpsArriveAtABarrierWithLoadsOutstandingAndGoOnInTheNextCycle) {
   const trace::v1::KernelProgram program = ProgramBuilder("barrier").Load().Barrier().Exit().Build();
-  const ReferenceRun run = Replay(program, 8, SmallMachine(), {}, 1);
+  const ReferenceRun run = Replay(program, 8, SmallIBufferMachine(), {}, 1);
   // Fetches: slot 0 in 0, slot 1 in 1. The second warp arrives in 5, and both go on in 6; the exits were fetched while
   // they waited.
   EXPECT_EQ(run.issues, "2:0@0 3:0@4 4:1@0 5:1@4 6:2@0 7:2@4");

@@ -4,7 +4,7 @@
 #include <deque>
 #include <vector>
 
-#include "tests/reference/random.h"
+#include "tests/random/random.h"
 
 namespace heddle::replay {
 namespace {

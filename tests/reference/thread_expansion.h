@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tests/reference/random_kernel.h"
+#include "tests/random/random_kernel.h"
 #include "traces/format/read/reader.h"
 
 namespace heddle::replay {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "tests/reference/random_kernel.h"
-#include "tests/reference/random_trace.h"
+#include "tests/random/random_kernel.h"
+#include "tests/random/random_trace.h"
 #include "traces/format/read/check.h"
 
 namespace heddle::replay {

@@ -9,9 +9,9 @@
 #include "tests/conformance/comparison.h"
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/random_case.h"
-#include "tests/reference/random.h"
-#include "tests/reference/random_machine.h"
-#include "tests/reference/random_trace.h"
+#include "tests/random/random.h"
+#include "tests/random/random_machine.h"
+#include "tests/random/random_trace.h"
 #include "tests/traces/machine_programs.h"
 #include "traces/format/program/control_bits.h"
 

@@ -8,12 +8,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
-#include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
 #include "replay/engine/replay.h"
 #include "tests/conformance/comparison.h"
 #include "tests/conformance/issue_log.h"
 #include "tests/reference/reference_engine.h"
+#include "tests/reference/small_machine.h"
 #include "tests/traces/program_builder.h"
 #include "traces/format/program/control_bits.h"
 #include "traces/format/write/writer.h"
@@ -29,49 +29,16 @@ using trace::testing::ProgramBuilder;
 
 // ------------------------------------------------------------------------------------------ by hand
 
-// One SM, warps of 4 on 4 lanes, a port; SP latency 4, memory 20, operands of memory are read 6 cycles after issue.
-// Fetched in 0, in the buffer at the end of 1: the first instruction issues in 2, and buffers never run dry.
+// The small machine under control bits; operands of memory are read 6 cycles after issue. Fetched in 0, in the buffer
+// at the end of 1: the first instruction issues in 2, and buffers never run dry.
 machine::v1::Machine SmallMachine() {
-  machine::v1::Machine machine;
-  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(
-      R"pb(
-        name: "small"
-        sms: 1
-        core {
-          front_end: IBUFFER
-          dependences: CONTROL_BITS
-          warp_size: 4
-          simd_width: 4
-          schedulers: 1
-          pipeline_depth: 1
-          max_threads: 64
-          max_blocks: 8
-          shared_memory_bytes: 49152
-          ibuffer { entries: 4 fetch_instructions: 4 fetch_when: FREE_SLOT reformed_warp_cycles: 2 }
-          units {
-            sp: 1
-            sfu: 1
-            memory_issue_latency: 1
-            memory_initiation_interval: 1
-            memory_operand_read_cycles: 6
-            timing { operation: INT_ALU latency: 4 initiation_interval: 1 }
-            timing { operation: SFU latency: 10 initiation_interval: 3 unit: SFU_UNIT }
-          }
-        }
-        memory {
-          fixed {
-            global_cycles: 20
-            shared_cycles: 5
-            local_cycles: 20
-            constant_cycles: 5
-            param_cycles: 5
-            texture_cycles: 20
-            atomic_cycles: 20
-          }
-        }
-        dispatch {}
-      )pb",
-      &machine));
+  machine::v1::Machine machine = SmallIBufferMachine();
+  machine::v1::Core& core = *machine.mutable_core();
+  core.set_dependences(Core::CONTROL_BITS);
+  core.mutable_ibuffer()->set_entries(4);
+  core.mutable_ibuffer()->set_fetch_instructions(4);
+  core.mutable_ibuffer()->set_fetch_when(machine::v1::InstructionBuffer::FREE_SLOT);
+  core.mutable_units()->set_memory_operand_read_cycles(6);
   return machine;
 }
 

@@ -12,7 +12,7 @@
 #include "tests/conformance/checked_replay.h"
 #include "tests/conformance/comparison.h"
 #include "tests/conformance/configurations.h"
-#include "tests/reference/random_machine.h"
+#include "tests/random/random_machine.h"
 #include "tests/traces/machine_programs.h"
 #include "tests/traces/program_builder.h"
 

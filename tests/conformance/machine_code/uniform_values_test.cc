@@ -16,9 +16,9 @@
 #include "tests/conformance/comparison.h"
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/issue_log.h"
-#include "tests/reference/random_kernel.h"
-#include "tests/reference/random_machine.h"
-#include "tests/reference/random_trace.h"
+#include "tests/random/random_kernel.h"
+#include "tests/random/random_machine.h"
+#include "tests/random/random_trace.h"
 
 namespace heddle::replay {
 namespace {

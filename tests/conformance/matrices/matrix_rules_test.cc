@@ -15,8 +15,8 @@
 #include "tests/conformance/checked_replay.h"
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/issue_log.h"
-#include "tests/reference/random.h"
-#include "tests/reference/random_machine.h"
+#include "tests/random/random.h"
+#include "tests/random/random_machine.h"
 #include "tests/traces/collective_programs.h"
 #include "tests/traces/program_builder.h"
 

@@ -12,7 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "replay/analysis/alignment.h"
-#include "tests/reference/random.h"
+#include "tests/random/random.h"
 #include "tests/replay/policies/divergence/figures.h"
 
 namespace heddle::replay {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/reference/small_machine.h"
+
 namespace heddle::replay {
 
 using machine::v1::InstructionBuffer;
@@ -21,25 +23,7 @@ void AddTiming(RunOptions& options, OperationTiming::Operation operation, uint32
 
 RunOptions Small() {
   RunOptions options;
-  machine::v1::Core& core = *options.machine.mutable_core();
-  core.set_front_end(machine::v1::Core::IBUFFER);
-  Buffer(options).set_entries(2);
-  Buffer(options).set_fetch_instructions(2);
-  Buffer(options).set_reformed_warp_cycles(2);
-  Units(options).set_sp(1);
-  Units(options).set_sfu(1);
-  Units(options).set_memory_issue_latency(1);
-  Units(options).set_memory_initiation_interval(1);
-  AddTiming(options, OperationTiming::INT_ALU, 4, 1, OperationTiming::SP_UNIT);
-  AddTiming(options, OperationTiming::SFU, 10, 3, OperationTiming::SFU_UNIT);
-  machine::v1::FixedLatency& fixed = *options.machine.mutable_memory()->mutable_fixed();
-  fixed.set_global_cycles(20);
-  fixed.set_shared_cycles(5);
-  fixed.set_local_cycles(5);
-  fixed.set_constant_cycles(5);
-  fixed.set_param_cycles(5);
-  fixed.set_texture_cycles(20);
-  fixed.set_atomic_cycles(20);
+  options.machine = SmallIBufferMachine();
   return options;
 }
 

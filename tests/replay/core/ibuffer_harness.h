@@ -10,8 +10,7 @@
 
 namespace heddle::replay {
 
-// One SM with warps of 4 and one unit of each class: SP latency 4, SFU latency 10 and initiation interval 3, memory 20
-// cycles. Fetched in c, in the buffer at the end of c + 1, issued in c + 2.
+// On the SmallIBufferMachine.
 RunOptions Small();
 
 machine::v1::ExecutionUnits& Units(RunOptions& options);

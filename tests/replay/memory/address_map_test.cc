@@ -9,7 +9,7 @@
 #include <string>
 #include <tuple>
 
-#include "tests/reference/random.h"
+#include "tests/random/random.h"
 
 namespace heddle::replay {
 namespace {

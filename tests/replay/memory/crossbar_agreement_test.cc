@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "replay/memory/network/crossbar.h"
-#include "tests/reference/random.h"
+#include "tests/random/random.h"
 #include "tests/replay/memory/reference_crossbar.h"
 
 namespace heddle::replay {

@@ -12,7 +12,7 @@
 
 #include "replay/memory/network/islip_allocator.h"
 #include "replay/memory/network/pim_allocator.h"
-#include "tests/reference/random.h"
+#include "tests/random/random.h"
 
 namespace heddle::replay {
 namespace {

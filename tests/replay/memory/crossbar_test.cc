@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "tests/reference/random.h"
+#include "tests/random/random.h"
 
 namespace heddle::replay {
 namespace {

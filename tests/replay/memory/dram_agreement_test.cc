@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "replay/memory/dram/dram_controller.h"
-#include "tests/reference/random.h"
+#include "tests/random/random.h"
 #include "tests/replay/memory/dram_log.h"
 #include "tests/replay/memory/dram_machines.h"
 #include "tests/replay/memory/reference_dram.h"

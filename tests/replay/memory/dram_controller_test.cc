@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/reference/random.h"
+#include "tests/random/random.h"
 #include "tests/replay/memory/dram_log.h"
 #include "tests/replay/memory/dram_machines.h"
 

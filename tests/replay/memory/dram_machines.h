@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "proto/machine.pb.h"
-#include "tests/reference/random.h"
+#include "tests/random/random.h"
 
 namespace heddle::replay {
 

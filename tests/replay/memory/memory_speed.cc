@@ -10,7 +10,7 @@
 #include "replay/memory/address_map.h"
 #include "replay/memory/dram/dram_controller.h"
 #include "replay/memory/network/crossbar.h"
-#include "tests/reference/random.h"
+#include "tests/random/random.h"
 #include "tests/replay/memory/dram_machines.h"
 
 namespace heddle::replay {

@@ -1,6 +1,6 @@
 // Shapes of random kernels.
-#include "tests/reference/random.h"
-#include "tests/reference/random_kernel.h"
+#include "tests/random/random.h"
+#include "tests/random/random_kernel.h"
 
 namespace heddle::replay {
 

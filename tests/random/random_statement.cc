@@ -1,10 +1,10 @@
-#include "tests/reference/random_statement.h"
+#include "tests/random/random_statement.h"
 
 #include <set>
 #include <string>
 #include <utility>
 
-#include "tests/reference/random.h"
+#include "tests/random/random.h"
 #include "traces/format/program/program.h"
 
 namespace heddle::replay {

@@ -1,9 +1,9 @@
-#include "tests/reference/random_machine.h"
+#include "tests/random/random_machine.h"
 
 #include <algorithm>
 #include <string>
 
-#include "tests/reference/random.h"
+#include "tests/random/random.h"
 
 namespace heddle::replay {
 

@@ -1,6 +1,6 @@
 // The statements of a random structured kernel, and their translation to basic blocks.
-#ifndef HEDDLE_TESTS_REFERENCE_RANDOM_STATEMENT_H_
-#define HEDDLE_TESTS_REFERENCE_RANDOM_STATEMENT_H_
+#ifndef HEDDLE_TESTS_RANDOM_RANDOM_STATEMENT_H_
+#define HEDDLE_TESTS_RANDOM_RANDOM_STATEMENT_H_
 
 #include <cstdint>
 #include <vector>
@@ -62,4 +62,4 @@ trace::v1::KernelProgram Translate(KernelSource& source, uint64_t seed, bool mem
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_TESTS_REFERENCE_RANDOM_STATEMENT_H_
+#endif  // HEDDLE_TESTS_RANDOM_RANDOM_STATEMENT_H_

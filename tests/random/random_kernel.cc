@@ -1,10 +1,10 @@
-#include "tests/reference/random_kernel.h"
+#include "tests/random/random_kernel.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "tests/reference/random.h"
-#include "tests/reference/random_statement.h"
+#include "tests/random/random.h"
+#include "tests/random/random_statement.h"
 #include "traces/format/program/program.h"
 
 namespace heddle::replay {

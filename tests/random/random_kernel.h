@@ -1,6 +1,6 @@
 // Random structured kernels with everything their threads do, for tests of the replay.
-#ifndef HEDDLE_TESTS_REFERENCE_RANDOM_KERNEL_H_
-#define HEDDLE_TESTS_REFERENCE_RANDOM_KERNEL_H_
+#ifndef HEDDLE_TESTS_RANDOM_RANDOM_KERNEL_H_
+#define HEDDLE_TESTS_RANDOM_RANDOM_KERNEL_H_
 
 #include <compare>
 #include <cstdint>
@@ -65,4 +65,4 @@ std::vector<trace::v1::AddressWindow> RandomKernelWindows();
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_TESTS_REFERENCE_RANDOM_KERNEL_H_
+#endif  // HEDDLE_TESTS_RANDOM_RANDOM_KERNEL_H_

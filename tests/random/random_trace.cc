@@ -1,4 +1,4 @@
-#include "tests/reference/random_trace.h"
+#include "tests/random/random_trace.h"
 
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "gtest/gtest.h"
-#include "tests/reference/random.h"
+#include "tests/random/random.h"
 #include "traces/format/write/writer.h"
 
 namespace heddle::replay {

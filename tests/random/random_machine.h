@@ -1,6 +1,6 @@
 // Random small machines, for tests that must hold on every machine.
-#ifndef HEDDLE_TESTS_REFERENCE_RANDOM_MACHINE_H_
-#define HEDDLE_TESTS_REFERENCE_RANDOM_MACHINE_H_
+#ifndef HEDDLE_TESTS_RANDOM_RANDOM_MACHINE_H_
+#define HEDDLE_TESTS_RANDOM_RANDOM_MACHINE_H_
 
 #include <cstdint>
 
@@ -25,4 +25,4 @@ machine::v1::Machine RandomBufferMachine(uint64_t seed, const MachineNeeds& need
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_TESTS_REFERENCE_RANDOM_MACHINE_H_
+#endif  // HEDDLE_TESTS_RANDOM_RANDOM_MACHINE_H_

@@ -1,12 +1,12 @@
 // Random kernels as trace files.
-#ifndef HEDDLE_TESTS_REFERENCE_RANDOM_TRACE_H_
-#define HEDDLE_TESTS_REFERENCE_RANDOM_TRACE_H_
+#ifndef HEDDLE_TESTS_RANDOM_RANDOM_TRACE_H_
+#define HEDDLE_TESTS_RANDOM_RANDOM_TRACE_H_
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "tests/reference/random_kernel.h"
+#include "tests/random/random_kernel.h"
 #include "traces/format/read/reader.h"
 
 namespace heddle::replay {
@@ -25,4 +25,4 @@ std::unique_ptr<trace::TraceReader> WriteAndOpen(const std::vector<const RandomK
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_TESTS_REFERENCE_RANDOM_TRACE_H_
+#endif  // HEDDLE_TESTS_RANDOM_RANDOM_TRACE_H_

@@ -1,10 +1,10 @@
 // The random kernels are what the tests that use them rely on: reproducible, valid, and rich enough.
-#include "tests/reference/random_kernel.h"
+#include "tests/random/random_kernel.h"
 
 #include <set>
 
 #include "gtest/gtest.h"
-#include "tests/reference/random_trace.h"
+#include "tests/random/random_trace.h"
 #include "traces/format/program/program.h"
 #include "traces/format/read/check.h"
 

@@ -1,6 +1,6 @@
 // Deterministic random numbers for tests: the same on every host and standard library.
-#ifndef HEDDLE_TESTS_REFERENCE_RANDOM_H_
-#define HEDDLE_TESTS_REFERENCE_RANDOM_H_
+#ifndef HEDDLE_TESTS_RANDOM_RANDOM_H_
+#define HEDDLE_TESTS_RANDOM_RANDOM_H_
 
 #include <cstdint>
 #include <initializer_list>
@@ -42,4 +42,4 @@ class Random {
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_TESTS_REFERENCE_RANDOM_H_
+#endif  // HEDDLE_TESTS_RANDOM_RANDOM_H_
