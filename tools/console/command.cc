@@ -92,7 +92,7 @@ int RunProgram(const ProgramInfo& program, int argc, char** argv) {
 
   // CLI11 would say only that the argument was not expected.
   const std::vector<std::string> names = CommandNames(app);
-  if (!words.empty() && !words[0].starts_with("-") && std::ranges::find(names, words[0]) == names.end()) {
+  if (!words.empty() && !words[0].starts_with('-') && std::ranges::find(names, words[0]) == names.end()) {
     return ReportError(
         kWrongUsage, absl::StrCat(UnknownNameMessage("command", words[0], names), "; see `", program.name, " --help`"));
   }

@@ -68,7 +68,7 @@ std::string MissingLibrary(std::string_view line, const FindHeader& find) {
   skip();
   if (!take("include")) return {};
   skip();
-  const bool quoted = line.starts_with("\"");
+  const bool quoted = line.starts_with('"');
   if (!take("<") && !take("\"")) return {};
   const std::string header(line.substr(0, line.find_first_of(">\"")));
   const Inclusion inclusion = find(header);

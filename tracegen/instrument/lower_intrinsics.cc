@@ -145,7 +145,7 @@ class Lowering {
     Value* both = Warp(*operation, sync ? Argument(0) : nullptr, value, Argument(next + 1), Argument(next + 2));
     Value* result = builder_.CreateTrunc(both, pass_.i32());
     if (value_type->isFloatTy()) result = builder_.CreateBitCast(result, value_type);
-    return type.ends_with("p") ? WithPredicate(result, both) : result;
+    return type.ends_with('p') ? WithPredicate(result, both) : result;
   }
 
   Value* WithPredicate(Value* result, Value* both) {
@@ -302,7 +302,7 @@ class Lowering {
 
   Value* Integer(StringRef name) {
     llvm::Type* type = call_->getType();
-    if (name.consume_front("mulhi.")) return HighHalf(!name.starts_with("u"));
+    if (name.consume_front("mulhi.")) return HighHalf(!name.starts_with('u'));
     if (name.consume_front("mul24.")) {
       auto low = [&](Value* v) {
         Value* high = builder_.CreateShl(v, 8);
@@ -311,7 +311,7 @@ class Lowering {
       return builder_.CreateMul(low(Argument(0)), low(Argument(1)));
     }
     if (name.consume_front("sad.")) {
-      bool is_unsigned = name.starts_with("u");
+      bool is_unsigned = name.starts_with('u');
       Value* less = is_unsigned ? builder_.CreateICmpULT(Argument(0), Argument(1))
                                 : builder_.CreateICmpSLT(Argument(0), Argument(1));
       Value* difference = builder_.CreateSelect(less, builder_.CreateSub(Argument(1), Argument(0)),

@@ -45,7 +45,10 @@ void UnpackHalves(const uint16_t* packed, size_t count, float* numbers) {
 template <typename T>
 void TransposeNumbers(const T* from, uint32_t rows, uint32_t columns, T* to) {
   for (uint32_t i = 0; i < rows; ++i) {
-    for (uint32_t j = 0; j < columns; ++j) to[j * rows + i] = from[i * columns + j];
+    for (uint32_t j = 0; j < columns; ++j) {
+      // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): callers have unpacked rows * columns of them
+      to[j * rows + i] = from[i * columns + j];
+    }
   }
 }
 

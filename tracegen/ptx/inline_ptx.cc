@@ -249,7 +249,7 @@ bool IsUnknownToLlvm(std::string_view special_register) {
 
 bool ReadsUnknownRegister(const ptx::Instruction& instruction) {
   return std::any_of(instruction.operands.begin(), instruction.operands.end(), [](const ptx::Operand& operand) {
-    return operand.kind == OperandKind::kSpecial && operand.text.starts_with("%") &&
+    return operand.kind == OperandKind::kSpecial && operand.text.starts_with('%') &&
            IsUnknownToLlvm(operand.text.substr(1));
   });
 }

@@ -182,7 +182,7 @@ absl::Status InitCorpus(const std::string& folder, const Crate::About& about) {
   if (about.name.empty() || about.description.empty() || about.license.empty()) {
     return absl::InvalidArgumentError("a corpus needs a name, a description and a licence");
   }
-  if (about.name.find('/') != std::string::npos || about.name.starts_with(".") || !CheckPortable(about.name).ok()) {
+  if (about.name.find('/') != std::string::npos || about.name.starts_with('.') || !CheckPortable(about.name).ok()) {
     return absl::InvalidArgumentError(absl::StrCat("--name ", about.name,
                                                    ": names files too: letters, digits and \"._-+\", "
                                                    "and no dot in front"));

@@ -15,7 +15,7 @@ namespace {
 
 // Names without their dash and "gpgpu_", which came and went between versions.
 std::string_view Bare(std::string_view name) {
-  if (name.starts_with("-")) name.remove_prefix(1);
+  if (name.starts_with('-')) name.remove_prefix(1);
   if (name.starts_with("gpgpu_")) name.remove_prefix(6);
   return name;
 }

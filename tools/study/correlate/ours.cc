@@ -33,7 +33,7 @@ const trace::v1::Instruction& InstructionOf(const OurLaunch& launch, const v1::I
 // the arithmetic that machine code makes them of. The card counts what writes uniform registers in no class.
 std::string_view ClassOf(const OurLaunch& launch, const trace::v1::Instruction& instruction) {
   const bool machine_code = launch.program.proto().level() == trace::v1::LEVEL_MACHINE;
-  if (machine_code && instruction.mnemonic().starts_with("U")) return "";
+  if (machine_code && instruction.mnemonic().starts_with('U')) return "";
   switch (instruction.op()) {
     case trace::v1::OP_FP32:
     case trace::v1::OP_SFU:

@@ -24,7 +24,7 @@ std::string Row(const std::vector<std::string>& cells) {
 
 std::string Number(const v1::Claim& claim, double value) {
   std::string text = Decimal(value, static_cast<int>(claim.decimals()));
-  if (text.starts_with("-") && text.find_first_not_of("-0.") == std::string::npos) text = text.substr(1);
+  if (text.starts_with('-') && text.find_first_not_of("-0.") == std::string::npos) text = text.substr(1);
   return claim.unit().empty() ? text : absl::StrCat(text, " ", claim.unit());
 }
 

@@ -39,7 +39,7 @@ uint64_t UnfinishedFiles(const std::string& path) {
   uint64_t count = 0;
   std::error_code error;
   for (fs::recursive_directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-    count += it->path().filename().string().starts_with(".");
+    count += it->path().filename().string().starts_with('.');
   }
   return count;
 }

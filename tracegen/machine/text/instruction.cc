@@ -131,7 +131,7 @@ absl::StatusOr<std::optional<RegisterUse>> ParseGuard(std::string_view text) {
   RegisterUse use;
   if (text[0] == '@') {
     text.remove_prefix(1);
-    if (text.starts_with("!")) {
+    if (text.starts_with('!')) {
       use.sign = '!';
       text.remove_prefix(1);
     }
@@ -212,9 +212,9 @@ absl::StatusOr<Instruction> ParseInstruction(std::string_view guard, std::string
 
 absl::StatusOr<Instruction> ParseInstruction(std::string_view line) {
   line = Stripped(line);
-  if (line.ends_with(";")) line = Stripped(line.substr(0, line.size() - 1));
+  if (line.ends_with(';')) line = Stripped(line.substr(0, line.size() - 1));
   std::string_view guard;
-  if (line.starts_with("@")) {
+  if (line.starts_with('@')) {
     const size_t end = line.find(' ');
     guard = line.substr(0, end);
     line = end == std::string_view::npos ? std::string_view() : Stripped(line.substr(end));

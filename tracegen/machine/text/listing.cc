@@ -50,7 +50,7 @@ class ListingReader {
     if (const auto name = AfterDirective(line, ".target")) return Target(*name);
     if (const auto name = AfterDirective(line, ".section")) return Section(*name);
     if (line.starts_with("/*")) return Instruction(line);
-    if (line.ends_with(":") && in_code_) labels_[std::string(line.substr(0, line.size() - 1))] = Offset();
+    if (line.ends_with(':') && in_code_) labels_[std::string(line.substr(0, line.size() - 1))] = Offset();
     return absl::OkStatus();
   }
 

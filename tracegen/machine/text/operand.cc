@@ -150,7 +150,7 @@ std::optional<std::string_view> Brackets(std::string_view* text) {
 // is none of these.
 std::optional<Operand> ParseBracketed(std::string_view text) {
   Operand operand;
-  const bool is_negated = text.starts_with("!") && text.ends_with("].SIGN");
+  const bool is_negated = text.starts_with('!') && text.ends_with("].SIGN");
   if (!text.empty() && (text[0] == '-' || text[0] == '~' || is_negated)) {
     operand.use.sign = text[0];
     text.remove_prefix(1);
@@ -202,14 +202,14 @@ std::optional<Operand> ParseBracketed(std::string_view text) {
 
 // "39", "-1.5", "5.96e-08", "+INF", "-QNAN".
 std::optional<double> FloatNumber(std::string_view text) {
-  const bool negative = text.starts_with("-");
-  const std::string_view magnitude = text.starts_with("-") || text.starts_with("+") ? text.substr(1) : text;
+  const bool negative = text.starts_with('-');
+  const std::string_view magnitude = text.starts_with('-') || text.starts_with('+') ? text.substr(1) : text;
   double value = 0;
   if (magnitude == "INF") {
     value = std::numeric_limits<double>::infinity();
   } else if (magnitude == "QNAN" || magnitude == "SNAN") {
     value = std::numeric_limits<double>::quiet_NaN();
-  } else if (text.starts_with("+") || magnitude.empty() || magnitude.size() > 64 ||
+  } else if (text.starts_with('+') || magnitude.empty() || magnitude.size() > 64 ||
              magnitude.find_first_not_of("0123456789.e+-") != std::string_view::npos ||
              !absl::ascii_isdigit(magnitude[0]) ||
              !absl::SimpleAtod(absl::string_view(magnitude.data(), magnitude.size()), &value)) {
@@ -319,7 +319,7 @@ absl::StatusOr<Operand> ParseOperand(std::string_view text) {
     return operand;
   }
   // `(.L_x_0) of a listing. A name that stands for something else without these signs is refused: it is printed so.
-  if (text.starts_with("`(") && text.ends_with(")") && IsName(text.substr(2, text.size() - 3))) {
+  if (text.starts_with("`(") && text.ends_with(')') && IsName(text.substr(2, text.size() - 3))) {
     absl::StatusOr<Operand> symbol = ParseOperand(text.substr(2, text.size() - 3));
     if (symbol.ok() && symbol->kind == Operand::Kind::kSymbol) return symbol;
   }

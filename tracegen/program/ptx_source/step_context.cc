@@ -111,7 +111,7 @@ void FunctionOperands::WriteCarry(Value* carry) {
 
 Value* FunctionOperands::Special(const ptx::Operand& operand, llvm::Type* type) {
   std::string_view name = operand.text;
-  if (name.starts_with("%")) name.remove_prefix(1);
+  if (name.starts_with('%')) name.remove_prefix(1);
   Value* value = SpecialNumber(name, operand.selector);
   if (value == nullptr) return Fail(absl::StrCat("the special register %", std::string(name)), type);
   return AsType(b_, value, type);

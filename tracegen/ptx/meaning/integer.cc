@@ -93,7 +93,7 @@ class Integers {
 
   Value* Sum(std::string_view op) {
     const bool subtracts = op.starts_with("sub");
-    const bool takes = op.ends_with("c");
+    const bool takes = op.ends_with('c');
     Value* a = In(1);
     Value* c = In(2);
     if (e_.Has("sat")) {
@@ -316,7 +316,7 @@ class Integers {
   Value* Packed() {
     const std::string_view op = e_.at.opcode();
     if (op != "add" && op != "min" && op != "max") return nullptr;
-    const bool is_signed = type_.name.starts_with("s");
+    const bool is_signed = type_.name.starts_with('s');
     Value* a = In32(1);
     Value* c = In32(2);
     Value* whole = e_.Number(32, 0);
