@@ -55,6 +55,8 @@ class Device {
     Geometry geometry;
     std::string parameters;
 
+    // One of them is there.
+    // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.UndefReturn): Prepare has seen to that
     KernelCode& AnyCode() const { return recorded != nullptr ? *recorded : *native; }
   };
 

@@ -67,8 +67,7 @@ class Server {
   int Run() {
     device::MessageHeader header;
     std::string body;
-    device::ReadOutcome outcome;
-    while ((outcome = device::ReceiveMessage(socket_, header, body)) == device::ReadOutcome::kMessage) {
+    while (device::ReceiveMessage(socket_, header, body) == device::ReadOutcome::kMessage) {
       if (!Serve(header, body)) break;
     }
     return Finish();

@@ -19,7 +19,6 @@
 namespace heddle::tracegen {
 namespace {
 
-using llvm::cast;
 using llvm::dyn_cast;
 using llvm::isa;
 

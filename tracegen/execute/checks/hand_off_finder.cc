@@ -162,12 +162,14 @@ void HandOffFinder::Touch(uint32_t lane, trace::Pc pc, AccessKind::Value kind, S
         }
         place.store.Add(step_, pc, self);
         break;
-      default:
+      default: {
+        AtomicPlace& own = At(atomic_places_, unit);
         reads(place.store);
         overwrites(place.load);
-        atomic->latest.Add(step_, pc, self);
-        atomic->of_lanes.Add(pc, number);
+        own.latest.Add(step_, pc, self);
+        own.of_lanes.Add(pc, number);
         break;
+      }
     }
   }
 }
