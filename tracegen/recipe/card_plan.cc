@@ -3,19 +3,21 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "tracegen/contents/kind_text.h"
 #include "tracegen/contents/sparse_matrix.h"
 #include "tracegen/recipe/fill.h"
@@ -53,11 +55,13 @@ std::string PtxForCards(const RecipeCode& code) {
     const size_t end = std::min(text.find('\n', begin), text.size());
     const std::string line(text.substr(begin, end - begin));
     begin = end + 1;
-    unsigned file = 0;
-    uint32_t loc = 0;
-    if (absl::StartsWith(line, "\t.loc") && std::sscanf(line.c_str(), " .loc %u %u", &file, &loc) == 2) {
-      number = loc;
-      continue;
+    if (absl::StartsWith(line, "\t.loc")) {
+      // ".loc FILE LINE COLUMN", in a column of its own.
+      const std::vector<std::string_view> words = absl::StrSplit(line, absl::ByAnyChar(" \t"), absl::SkipEmpty());
+      if (uint32_t loc = 0; words.size() > 2 && absl::SimpleAtoi(words[2], &loc)) {
+        number = loc;
+        continue;
+      }
     }
     if (absl::StartsWith(line, ".global") || absl::StartsWith(line, ".const")) out += ".visible ";
     if (code.MadeVolatile(number)) {

@@ -54,11 +54,11 @@ contents::Scalar ScalarOf(ScalarType type) {
   return static_cast<contents::Scalar>(static_cast<int>(type) - static_cast<int>(recipe::v1::I8));
 }
 
-uint64_t ScalarBytes(ScalarType type) {
-  return recipe::v1::ScalarType_IsValid(type) && type != recipe::v1::SCALAR_UNSPECIFIED
-             ? contents::ElementBytes(ScalarOf(type))
-             : 0;
+bool IsScalar(ScalarType type) {
+  return recipe::v1::ScalarType_IsValid(type) && type != recipe::v1::SCALAR_UNSPECIFIED;
 }
+
+uint64_t ScalarBytes(ScalarType type) { return contents::ElementBytes(ScalarOf(type)); }
 
 bool IsFloating(ScalarType type) { return type == recipe::v1::F32 || type == recipe::v1::F64; }
 

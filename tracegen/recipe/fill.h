@@ -13,7 +13,9 @@
 
 namespace heddle::tracegen {
 
-// Bytes of one element; 0 for an unknown type.
+// Whether elements can have it: a file may hold any number.
+bool IsScalar(recipe::v1::ScalarType type);
+// Bytes of one element, of a type for which IsScalar holds.
 uint64_t ScalarBytes(recipe::v1::ScalarType type);
 bool IsFloating(recipe::v1::ScalarType type);
 

@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "google/protobuf/io/tokenizer.h"
 #include "tracegen/execute/launch/launch_limits.h"
+#include "tracegen/recipe/fill.h"
 #include "tracegen/recipe/recipe_run.h"
 #include "tracegen/runtime/protocol/targets.h"
 #include "traces/base/status_macros.h"
@@ -66,6 +67,11 @@ absl::Status CheckRecipe(const RecipeFile& file) {
     }
     if (buffer.type() == recipe::v1::SCALAR_UNSPECIFIED) {
       return file.Error("buffer", i, absl::StrCat("buffer '", buffer.name(), "' has no type (I32, F32, ...)"));
+    }
+    if (!IsScalar(buffer.type())) {
+      return file.Error("buffer", i,
+                        absl::StrCat("buffer '", buffer.name(), "' has type ", static_cast<int>(buffer.type()),
+                                     ", which is none (I32, F32, ...)"));
     }
     if (buffer.count() == 0) return file.Error("buffer", i, absl::StrCat("buffer '", buffer.name(), "' has no count"));
   }

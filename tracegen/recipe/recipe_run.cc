@@ -137,8 +137,7 @@ class RecipeRun {
         return recipe_.Error("launch", index, "symbol", s,
                              absl::StrCat("no __constant__ or __device__ variable is named '", symbol.name(), "'"));
       }
-      uint64_t size = ScalarBytes(symbol.type());
-      if (size == 0 || global->bytes % size != 0) {
+      if (!IsScalar(symbol.type()) || global->bytes % ScalarBytes(symbol.type()) != 0) {
         return recipe_.Error("launch", index, "symbol", s,
                              absl::StrCat("variable '", symbol.name(), "' has ", global->bytes,
                                           " bytes, which are no whole number of elements of the given type"));
