@@ -45,5 +45,7 @@ int main() {
   EXPECT(cudaMemcpy(&host, p, 4, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
   EXPECT(cudaLaunchKernel(reinterpret_cast<const void*>(&strlen), dim3(1), dim3(1), NULL, 0, 0) ==
          cudaErrorInvalidDeviceFunction);
+  EXPECT(cudaLaunchKernel(reinterpret_cast<const void*>(&Small), dim3(1), dim3(1), NULL, 0, 0) ==
+         cudaErrorInvalidValue);  // it takes an argument
   return Finish();
 }

@@ -15,6 +15,7 @@
 namespace heddle::cuda {
 
 std::string PackArguments(const device::KernelInfo& kernel, void** arguments) {
+  if (arguments == nullptr) return {};
   std::string parameters(kernel.parameter_bytes, '\0');
   for (size_t i = 0; i < kernel.parameters.size(); ++i) {
     const device::ParameterInfo& parameter = kernel.parameters[i];
@@ -192,6 +193,7 @@ cudaError_t Launch(const char* call, KernelWork work, Parameters parameters) {
   const Guard guard;
   const device::KernelInfo* info = nullptr;
   if (cudaError_t error = PrepareLaunch(call, &work, &info); error != cudaSuccess) return error;
+  // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): there is one if no error is
   if (cudaError_t error = SetParameters(call, *info, parameters(*info), &work); error != cudaSuccess) return error;
   return RunKernel(call, std::move(work));
 }
@@ -273,7 +275,7 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_b
   *grid = shape.grid;
   *block = shape.block;
   *shared_bytes = shape.shared_bytes;
-  std::memcpy(stream, &shape.stream, sizeof(shape.stream));
+  *static_cast<cudaStream_t*>(stream) = shape.stream;
   return cudaSuccess;
 }
 

@@ -47,7 +47,7 @@ struct LaunchPlace {
   uint32_t graph = 0;
 };
 
-// Parameter memory out of pointers to the arguments, in order.
+// Parameter memory out of pointers to the arguments, in order; none if there are no arguments.
 std::string PackArguments(const device::KernelInfo& kernel, void** arguments);
 
 // The bytes that CU_LAUNCH_PARAM_BUFFER_POINTER and its like name.
