@@ -75,7 +75,7 @@ std::string SmCore::ExplainDeadlock() const {
           absl::StrAppend(&what, ", and ", sm_.context.clusters->ArrivedBlocks(block.position), " of ",
                           sm_.context.cluster_blocks, " blocks");
         }
-        what += ")";
+        what += ')';
         at_barrier = true;
       } else if (table.state[slot] == SlotState::kParked) {
         what = "are in a warp that the policy holds back";

@@ -29,7 +29,7 @@ struct Totals {
 
 void Capture(benchmark::State& state, const std::string& recipe, const std::string& output, Totals& totals) {
   tracegen::CaptureSummary summary;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     tracegen::CaptureOptions options;
     options.output = output;
     options.check = false;
@@ -57,7 +57,7 @@ constexpr double kThreadBarriers = 8.0 * 256 * 2000;
 void Barriers(benchmark::State& state, const std::string& recipe, const std::string& output) {
   double native[2] = {};
   double captured[2] = {};
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     for (const bool own_stacks : {false, true}) {
       tracegen::CaptureOptions options;
       options.output = output;

@@ -26,7 +26,7 @@ void Decode(benchmark::State& state, const std::string& file) {
   if (!reader.ok()) return state.SkipWithError(std::string(reader.status().message()).c_str());
   uint64_t thread_instructions = 0;
   trace::DecodedChunk chunk;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const double start = UserSeconds();
     for (const trace::LaunchView& launch : (*reader)->launches()) {
       for (const trace::v1::ChunkReference& reference : launch.chunks) {
@@ -48,7 +48,7 @@ void Encode(benchmark::State& state, const std::string& file) {
   if (!reader.ok()) return state.SkipWithError(std::string(reader.status().message()).c_str());
   const std::string output = (std::filesystem::temp_directory_path() / "heddle-benchmark-encode.htrace").string();
   uint64_t thread_instructions = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     double seconds = 0;
     absl::Status status;
     const auto timed = [&](auto&& step) {
@@ -98,7 +98,7 @@ void Replay(benchmark::State& state, const std::string& file, const std::string&
   options.machine = *loaded;
   uint64_t issues = 0;
   uint64_t thread_instructions = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const double start = UserSeconds();
     auto results = replay::Replay(**reader, {configuration}, options);
     state.SetIterationTime(UserSeconds() - start);

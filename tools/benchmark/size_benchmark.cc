@@ -44,6 +44,7 @@ constexpr size_t kWarp = 32;
 class XzCounter {
  public:
   XzCounter() : path_(absl::StrCat(std::filesystem::temp_directory_path().string(), "/heddle-size-", getpid(), ".xz")) {
+    // NOLINTNEXTLINE(bugprone-command-processor): the path is this program's own
     pipe_ = popen(absl::StrCat("xz -9 -c > ", path_).c_str(), "w");
   }
   ~XzCounter() { std::filesystem::remove(path_); }

@@ -202,7 +202,7 @@ std::string Details(const Seam& seam, const PolicyInfo& info) {
                       parameter.description, "\n      Source: ", parameter.source, "\n");
     }
   }
-  text += "\n";
+  text += '\n';
   if (info.counters.empty()) {
     text += "No counters of its own.\n";
   } else {

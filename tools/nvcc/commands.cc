@@ -291,7 +291,7 @@ std::string VersionText(const CudaVersion& version) {
 std::string HostSource(const std::string& assembly) {
   // A delimiter that the assembly does not have.
   std::string mark = "heddle";
-  while (assembly.find(")" + mark + "\"") != std::string::npos) mark += "_";
+  while (assembly.find(")" + mark + "\"") != std::string::npos) mark += '_';
   return "__asm__(R\"" + mark + "(\n" + assembly + ")" + mark + "\");\n";
 }
 

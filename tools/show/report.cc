@@ -317,7 +317,7 @@ std::string ResultReport(const std::vector<Result>& results, bool per_launch) {
       if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
     }
   }
-  if (!notes.empty()) text += "\n";
+  if (!notes.empty()) text += '\n';
   constexpr size_t kMostOfNote = 2000;  // the JSON has the rest
   for (const std::string& note : notes) absl::StrAppend(&text, "Note: ", CutText(note, kMostOfNote), "\n");
   return text;

@@ -75,7 +75,7 @@ uint64_t EvenOdd(uint32_t n, uint32_t h, uint32_t b) {
   std::vector<std::string> paths(4);
   for (uint32_t thread = 0; thread < 4; ++thread) {
     for (uint32_t i = 0; i < n; ++i) paths[thread] += (thread + i) % 2 == 0 ? "AB" : "AC";
-    paths[thread] += "D";
+    paths[thread] += 'D';
   }
   const std::vector<uint32_t> weights = {h, b, b, 1};
   Aligner aligner(weights, kCells);

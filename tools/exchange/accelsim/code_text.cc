@@ -261,7 +261,7 @@ class CodeWriter {
       if (i % kPerLine == 0) absl::StrAppend(&text_.header, i == 0 ? "-" : "\n-", kGuardedHeader, " =");
       absl::StrAppend(&text_.header, " ", runs[i].first, " ", runs[i].count);
     }
-    if (!runs.empty()) text_.header += "\n";
+    if (!runs.empty()) text_.header += '\n';
   }
 
   // Instructions of the block in the code.

@@ -36,9 +36,9 @@ class JsonLine {
   }
   JsonLine& Reals(const char* name, const std::vector<double>& values) {
     Name(name);
-    text_ += "[";
+    text_ += '[';
     for (size_t i = 0; i < values.size(); ++i) text_ += (i == 0 ? "" : ", ") + Number(values[i]);
-    text_ += "]";
+    text_ += ']';
     return *this;
   }
 

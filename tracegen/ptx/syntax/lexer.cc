@@ -47,16 +47,14 @@ void Lexer::SkipBlanks() {
     if (c == '\n') {
       ++line_;
       ++at_;
-    } else if (absl::ascii_isspace(static_cast<unsigned char>(c))) {
-      ++at_;
+    } else if (absl::ascii_isspace(static_cast<unsigned char>(c)) || At("\\\n") || At("\\\r\n")) {
+      ++at_;  // behind a backslash the line goes on
     } else if (At("//")) {
       const size_t end = std::min(text_.find('\n', at_), text_.size());
       AddComment(line_, text_.substr(at_ + 2, end - at_ - 2));
       at_ = end;
     } else if (At("/*")) {
       SkipBlockComment();
-    } else if (At("\\\n") || At("\\\r\n")) {
-      ++at_;  // the line goes on
     } else {
       return;
     }

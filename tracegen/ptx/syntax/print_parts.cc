@@ -127,7 +127,7 @@ std::string Parts::OperandText(const Operand& operand) const {
       out += Elements(operand, "(", ")", 0);
       break;
     case Kind::kSink:
-      out += "_";
+      out += '_';
       break;
     case Kind::kArgument:
       absl::StrAppend(&out, "$", operand.index);

@@ -93,6 +93,8 @@ struct DeviceClient::State {
   Result Ready();
   Result Connect();
   Result Disconnected();
+  // The device answers what nobody can read.
+  Result HangUp();
   // Sends a request and reads its reply: the outcome, then, as far as it is there, `reply`.
   template <typename Request, typename Reply>
   Result Call(MessageKind kind, const Request& request, Reply* reply);
@@ -113,13 +115,15 @@ Result DeviceClient::State::Disconnected() {
   return sticky;
 }
 
+Result DeviceClient::State::HangUp() {
+  if (socket >= 0) shutdown(socket, SHUT_RDWR);
+  return Disconnected();
+}
+
 Result DeviceClient::State::Receive(MessageKind kind, std::string& body, std::vector<int>* descriptors) {
   MessageHeader header;
   if (ReceiveMessage(socket, header, body, descriptors) != ReadOutcome::kMessage) return Disconnected();
-  if (header.kind != static_cast<uint16_t>(kind) || header.sequence != sequence) {
-    shutdown(socket, SHUT_RDWR);
-    return Disconnected();
-  }
+  if (header.kind != static_cast<uint16_t>(kind) || header.sequence != sequence) return HangUp();
   return {};
 }
 
@@ -138,10 +142,7 @@ Result DeviceClient::State::Call(MessageKind kind, const Request& request, Reply
   Result result;
   Read(reader, result);
   if (reply != nullptr) Read(reader, *reply);
-  if (!reader.Complete()) {
-    shutdown(socket, SHUT_RDWR);
-    return Disconnected();
-  }
+  if (!reader.Complete()) return HangUp();
   if (result.error == Error::kKernelFault || result.error == Error::kDisconnected) Stick(result);
   return result;
 }

@@ -1,6 +1,7 @@
 #include "tracegen/runtime/cuda/code_image.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -253,7 +254,9 @@ const device::VariableInfo* CodeImage::FindAddress(uint64_t address) const {
 
 int CodeImage::target() const {
   const std::string& target = loaded_ ? info_.target : options_.target;
-  return std::max(newest_ptx_, target.size() > 3 ? std::atoi(target.c_str() + 3) : 0);
+  int capability = 0;  // behind "sm_"
+  if (target.size() > 3) std::from_chars(target.data() + 3, target.data() + target.size(), capability);
+  return std::max(newest_ptx_, capability);
 }
 
 CodeRegistry& CodeRegistry::Get() {

@@ -5,7 +5,6 @@
 #include "tracegen/runtime/cuda/memory.h"
 #include "tracegen/runtime/cuda/state.h"
 
-using heddle::cuda::Block;
 using heddle::cuda::CodeRegistry;
 using heddle::cuda::Fail;
 using heddle::cuda::Guard;

@@ -12,6 +12,7 @@
 namespace heddle::cuda {
 namespace {
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the linker's names, and below those that compiled programs call
 // Section of managed variables, in this program or shared library.
 extern "C" char __start_heddle_managed __attribute__((weak, visibility("hidden")));
 extern "C" char __stop_heddle_managed __attribute__((weak, visibility("hidden")));
@@ -182,3 +183,4 @@ void __heddleRegisterRelocatable(const void* code, const void* first_entry, cons
 
 }  // extern "C"
 #pragma GCC visibility pop
+// NOLINTEND(bugprone-reserved-identifier)

@@ -94,7 +94,7 @@ class Reader {
   template <typename T>
   void Number(T& value) {
     static_assert(std::is_integral_v<T> || std::is_enum_v<T>);
-    value = T{};
+    value = T{};  // NOLINT(bugprone-invalid-enum-default-initialization): read only where ok()
     if (!Has(sizeof(value))) return;
     std::memcpy(&value, bytes_.data(), sizeof(value));
     bytes_.remove_prefix(sizeof(value));

@@ -102,7 +102,7 @@ cudaChannelFormatDesc FormatOf(const cudaResourceDesc& resource) {
   if (resource.resType == cudaResourceTypeLinear) return resource.res.linear.desc;
   if (resource.resType == cudaResourceTypePitch2D) return resource.res.pitch2D.desc;
   const cudaArray* array = resource.resType == cudaResourceTypeArray ? resource.res.array.array : nullptr;
-  return IsArray(array) ? array->format : cudaChannelFormatDesc{};
+  return array != nullptr && IsArray(array) ? array->format : cudaChannelFormatDesc{};
 }
 
 // Integers of 8 and 16 bits are read as numbers up to 1 unless a flag says otherwise, those of 32 bits never.
@@ -224,9 +224,12 @@ CUresult cuArrayDestroy(CUarray array) {
 CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR* description, CUarray array) {
   const Guard guard;
   if (description == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (!heddle::cuda::IsArray(Array(array))) return CUDA_ERROR_INVALID_HANDLE;
+  if (array == nullptr || !heddle::cuda::IsArray(Array(array))) return CUDA_ERROR_INVALID_HANDLE;
   const cudaArray& of = *Array(array);
-  *description = {of.extent.width, of.extent.height, of.extent.depth, {}, 0, of.flags};
+  description->Width = of.extent.width;
+  description->Height = of.extent.height;
+  description->Depth = of.extent.depth;
+  description->Flags = of.flags;
   heddle::cuda::WriteFormat(of.format, &description->Format, &description->NumChannels);
   return CUDA_SUCCESS;
 }

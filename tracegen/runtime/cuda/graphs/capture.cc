@@ -158,7 +158,7 @@ cudaError_t Capture::End(CUstream_st* stream, Graph** graph) {
   *graph = graph_;
   if (owned_ != nullptr) {
     owned_->GiveToProgram();
-    owned_.release();
+    static_cast<void>(owned_.release());
   }
   return cudaSuccess;
 }

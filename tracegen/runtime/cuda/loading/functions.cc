@@ -75,7 +75,6 @@ using heddle::cuda::CodeRegistry;
 using heddle::cuda::Guard;
 using heddle::cuda::Kernel;
 using heddle::cuda::LaunchShape;
-using heddle::cuda::Result;
 
 extern "C" {
 

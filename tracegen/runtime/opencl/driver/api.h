@@ -100,7 +100,7 @@
 
 namespace heddle::opencl {
 
-#define HEDDLE_DECLARE(name) decltype(::cl##name) name;
+#define HEDDLE_DECLARE(name) decltype(::cl##name) name;  // NOLINT(bugprone-macro-parentheses): it declares
 HEDDLE_OPENCL_FUNCTIONS(HEDDLE_DECLARE)
 #undef HEDDLE_DECLARE
 

@@ -72,9 +72,8 @@ cl_int ErrorCode(const device::Result& result) {
     case Error::kUnknownKernel:
       return CL_INVALID_KERNEL_NAME;
     case Error::kInvalidLaunch:
+    case Error::kKernelFault:  // what GPU drivers return after a fault
       return CL_OUT_OF_RESOURCES;
-    case Error::kKernelFault:
-      return CL_OUT_OF_RESOURCES;  // what GPU drivers return after a fault
     case Error::kUnsupported:
       return CL_INVALID_OPERATION;
     case Error::kDisconnected:

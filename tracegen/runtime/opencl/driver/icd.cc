@@ -19,6 +19,7 @@ cl_icd_dispatch MakeTable() {
     std::memcpy(reinterpret_cast<char*>(&table) + at, &refusal, sizeof(refusal));
   }
   void* no_object = reinterpret_cast<void*>(RefuseObject);
+// NOLINTBEGIN(bugprone-bitwise-pointer-cast): functions of other types, which are never called with these arguments
 #define HEDDLE_OBJECT(name) std::memcpy(&table.cl##name, &no_object, sizeof(no_object));
   HEDDLE_OBJECT(CreateFromGLBuffer)
   HEDDLE_OBJECT(CreateFromGLTexture)
@@ -35,6 +36,7 @@ cl_icd_dispatch MakeTable() {
   HEDDLE_OBJECT(CreateImageWithProperties)
   HEDDLE_OBJECT(CloneKernel)
 #undef HEDDLE_OBJECT
+// NOLINTEND(bugprone-bitwise-pointer-cast)
 #define HEDDLE_ENTER(name) table.cl##name = name;
   HEDDLE_OPENCL_FUNCTIONS(HEDDLE_ENTER)
 #undef HEDDLE_ENTER

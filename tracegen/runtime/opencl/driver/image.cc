@@ -181,11 +181,7 @@ cl_int HostPitches(cl_mem image, const Extent& extent, size_t* row_pitch, size_t
   if (image->type == CL_MEM_OBJECT_IMAGE1D_ARRAY && *slice_pitch != 0) *row_pitch = *slice_pitch;
   if (*row_pitch == 0) *row_pitch = extent.width;
   if (*row_pitch < extent.width) return CL_INVALID_VALUE;
-  if (ImageDimensions(image->type) < 3) {
-    *slice_pitch = *row_pitch * extent.height;
-  } else if (*slice_pitch == 0) {
-    *slice_pitch = *row_pitch * extent.height;
-  }
+  if (ImageDimensions(image->type) < 3 || *slice_pitch == 0) *slice_pitch = *row_pitch * extent.height;
   return *slice_pitch < *row_pitch * extent.height ? CL_INVALID_VALUE : CL_SUCCESS;
 }
 

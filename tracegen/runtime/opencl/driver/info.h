@@ -18,7 +18,7 @@ class Answer {
 
   template <typename T>
   cl_int Value(const T& value) const {
-    return Bytes(&value, sizeof(value));
+    return Bytes(&value, sizeof(T));
   }
   template <typename T>
   cl_int List(const std::vector<T>& list) const {

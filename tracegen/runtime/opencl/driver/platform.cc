@@ -102,7 +102,6 @@ cl_int MemoryInfo(cl_device_info what, const Answer& answer) {
     case CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE:
       return answer.Value<cl_uint>(128);
     case CL_DEVICE_HOST_UNIFIED_MEMORY:
-      return answer.Flag(false);
     case CL_DEVICE_ERROR_CORRECTION_SUPPORT:
       return answer.Flag(false);
     case CL_DEVICE_MAX_PARAMETER_SIZE:
@@ -193,6 +192,7 @@ cl_int Execution(cl_device_info what, const Answer& answer) {
     case CL_DEVICE_LINKER_AVAILABLE:
     case CL_DEVICE_PREFERRED_INTEROP_USER_SYNC:
       return answer.Flag(true);
+    // NOLINTNEXTLINE(bugprone-branch-clone): other bits that have the same values
     case CL_DEVICE_EXECUTION_CAPABILITIES:
       return answer.Value<cl_device_exec_capabilities>(CL_EXEC_KERNEL | CL_EXEC_NATIVE_KERNEL);
     case CL_DEVICE_QUEUE_PROPERTIES:
