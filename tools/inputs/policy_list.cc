@@ -29,7 +29,7 @@ absl::Status NoSuchPolicy(const std::string& name) {
 template <typename Registry>
 absl::StatusOr<Choices<Registry>> CheckedPolicies(const std::string& text, std::vector<std::string>& without_effect) {
   const std::string option = absl::StrCat("--", Registry::kSeam);
-  const auto refuse = [&option](absl::Status status) {
+  const auto refuse = [&option](const absl::Status& status) {
     return absl::Status(status.code(), absl::StrCat(option, ": ", status.message()));
   };
   std::vector<PolicySpec> written;

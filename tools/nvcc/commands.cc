@@ -1,7 +1,7 @@
 #include "tools/nvcc/commands.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
 #include <filesystem>
 #include <initializer_list>
 #include <string>
@@ -153,7 +153,8 @@ Language LanguageOf(const std::string& input, const Options& options) {
 Command DeviceCommand(const Options& options, const Places& places, const CudaSource& source,
                       const std::string& output) {
   Command command = ClangCommand(options, places, source);
-  const int target = std::atoi(options.target.c_str() + 3);
+  int target = 0;  // behind "sm_"
+  std::from_chars(options.target.data() + 3, options.target.data() + options.target.size(), target);
   Append(command, {"--cuda-device-only", "-emit-llvm", "-c", "-gline-tables-only", "-w", options.device_optimization,
                    "-Xclang", "-target-feature", "-Xclang", target > 80 ? "+ptx78" : "+ptx70"});
   // An access through a pointer that is known to be null is to fail, not to vanish.

@@ -51,9 +51,9 @@ int RunQuietly(const Command& command, std::string* output) {
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   const int status = Run(command, &actions);
   posix_spawn_file_actions_destroy(&actions);
-  std::fseek(file, 0, SEEK_SET);
+  std::rewind(file);
   char buffer[4096];
-  for (size_t count; (count = std::fread(buffer, 1, sizeof(buffer), file)) > 0;) output->append(buffer, count);
+  while (!std::feof(file) && !std::ferror(file)) output->append(buffer, std::fread(buffer, 1, sizeof(buffer), file));
   std::fclose(file);
   return status;
 }

@@ -16,7 +16,6 @@ using Json = nlohmann::ordered_json;
 using machine::v1::Machine;
 using result::v1::CacheCounters;
 using result::v1::LaunchResult;
-using result::v1::PolicyChoice;
 
 // What the roofline view needs: how much the machine could issue and fetch at most.
 Json MachineJson(const Study::Machine& entry) {

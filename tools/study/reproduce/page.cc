@@ -368,9 +368,12 @@ class Page {
         if (trace.name.substr(0, trace.name.find('.')) != kernel.trace()) continue;
         const std::string count = WithThousands(trace.thread_instructions);
         // A suspect may have had the paper's geometry.
-        size = size == "-" || size == count     ? count
-               : trace.name.ends_with(".paper") ? size + "; paper: " + count
-                                                : count + "; paper: " + size;
+        if (size == "-" || size == count) {
+          size = count;
+        } else {
+          const bool is_paper = trace.name.ends_with(".paper");
+          size = absl::StrCat(is_paper ? size : count, "; paper: ", is_paper ? count : size);
+        }
       }
       Add(Row({kernel.name(), name, size, kernel.worked() ? "worked example" : kernel.note()}));
     }

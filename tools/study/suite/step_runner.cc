@@ -44,7 +44,7 @@ std::string Because(const Workplace& place, const std::string& step) {
 }  // namespace
 
 absl::StatusOr<Toolkit> FindToolkit() {
-  HEDDLE_ASSIGN_OR_RETURN(const std::string capture, CaptureProgram());
+  HEDDLE_RETURN_IF_ERROR(CaptureProgram().status());
   std::error_code error;
   const fs::path here = fs::read_symlink("/proc/self/exe", error);
   const std::string nvcc = (here.parent_path() / "heddle-nvcc").string();

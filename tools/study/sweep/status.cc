@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 
@@ -30,8 +31,8 @@ std::optional<double> RateOf(std::vector<double> times) {
 }
 
 std::string Duration(double seconds) {
-  if (seconds < 120) return absl::StrCat(static_cast<uint64_t>(seconds + 0.5), " s");
-  if (seconds < 7200) return absl::StrCat(static_cast<uint64_t>(seconds / 60 + 0.5), " min");
+  if (seconds < 120) return absl::StrCat(std::llround(seconds), " s");
+  if (seconds < 7200) return absl::StrCat(std::llround(seconds / 60), " min");
   return absl::StrCat(Decimal(seconds / 3600, 1), " h");
 }
 
