@@ -90,6 +90,11 @@ class Replay final : public Command {
                      "Reads that a run lets overtake the thread block whose data they read; traces captured with\n"
                      "--record-writers");
     command
+        .add_option("--check-convergence", arguments_.check_convergence,
+                    "Which threads of a warp have to execute an instruction together, and what the policies make of\n"
+                    "that: by the iterations of cycles (LLVM), or of whole loop constructs (SPIR-V)")
+        ->check(CLI::IsMember({"cycle", "construct"}));
+    command
         .add_option("--bins", arguments_.metrics.bin_cycles,
                     "Counters over time, in bins of so many cycles (wider ones in long launches)")
         ->check(WholeNumberFromTo(1, uint64_t{1} << 40));

@@ -22,10 +22,10 @@
 #include "tools/console/terminal.h"
 #include "tools/drawing/replay_drawing.h"
 #include "tools/drawing/replay_timeline.h"
+#include "tools/heddle/replay_checks.h"
 #include "tools/heddle/replay_report.h"
 #include "tools/inputs/register_counts.h"
 #include "tools/inputs/trace_file.h"
-#include "tools/show/order_check.h"
 #include "tools/study/correlate/hardware_interval.h"
 #include "traces/base/status_macros.h"
 #include "traces/format/program/kernel_pattern.h"
@@ -168,46 +168,6 @@ void ReportSkipped(const std::vector<SkippedRun>& skipped) {
                                " more combinations that do not go together, see `heddle policies`"));
     }
   }
-}
-
-// Replays trace after trace, each watched by a check of its own, whose notes go into the results.
-absl::StatusOr<replay::RunOutcomes> ReplayWithOrder(const std::vector<const trace::TraceReader*>& traces,
-                                                    const std::vector<replay::CheckedConfiguration>& runs,
-                                                    replay::ReplayOptions options,
-                                                    std::vector<std::unique_ptr<OrderCheck>>& checks) {
-  replay::RunOutcomes outcomes;
-  // Which of two issues on different SMs is the earlier one shows only if all SMs keep the same time.
-  options.force_tick = true;
-  bool stopped = false;  // on request, for all traces
-  options.progress = [&stopped, progress = std::move(options.progress)](uint64_t done, uint64_t total) {
-    stopped = stopped || (progress && !progress(done, total));
-    return !stopped;
-  };
-  for (const trace::TraceReader* trace : traces) {
-    if (stopped) {
-      outcomes.emplace_back(runs.size(), absl::CancelledError("stopped on request"));
-      continue;
-    }
-    checks.push_back(std::make_unique<OrderCheck>(*trace));
-    const OrderCheck& check = *checks.back();
-    options.observer = checks.back().get();
-    const trace::TraceReader* const one[] = {trace};
-    HEDDLE_ASSIGN_OR_RETURN(replay::RunOutcomes of_trace, replay::ReplayEach(one, runs, options));
-    if (!check.status().ok()) return check.status();
-    for (uint32_t run = 0; run < runs.size(); ++run) {
-      absl::StatusOr<result::v1::Result>& outcome = of_trace.front()[run];
-      if (!outcome.ok()) {
-        if (traces.size() == 1 || absl::IsCancelled(outcome.status())) continue;
-        outcome = absl::Status(outcome.status().code(), absl::StrCat(trace->name(), ": ", outcome.status().message()));
-        continue;
-      }
-      for (const result::v1::LaunchResult& launch : outcome->launch()) {
-        if (std::string note = check.Note(run, launch.launch()); !note.empty()) outcome->add_note(std::move(note));
-      }
-    }
-    outcomes.push_back(std::move(of_trace.front()));
-  }
-  return outcomes;
 }
 
 int UsageOrFailure(const absl::Status& status) { return absl::IsInvalidArgument(status) ? kWrongUsage : kFailed; }
@@ -371,9 +331,15 @@ int ReplayTraces(const ReplayArguments& arguments) {
   if (!registers.ok()) return ReportError(UsageOrFailure(registers), registers);
   if (const absl::Status status = SkipUnfit(traces, options, *plan); !status.ok()) return ReportError(kFailed, status);
 
-  if (arguments.check_order) {
+  if (arguments.check_order || !arguments.check_convergence.empty()) {
     if (!arguments.draw.output.empty() || !arguments.timeline.output.empty()) {
-      return ReportError(kWrongUsage, "--check-order goes with neither --draw nor --timeline");
+      return ReportError(kWrongUsage, absl::StrCat(arguments.check_order ? "--check-order" : "--check-convergence",
+                                                   " goes with neither --draw nor --timeline"));
+    }
+  }
+  if (arguments.check_order) {
+    if (!arguments.check_convergence.empty()) {
+      return ReportError(kWrongUsage, "--check-order and --check-convergence do not go together");
     }
     for (const trace::TraceReader* trace : traces.replayed) {
       if (const absl::Status status = CheckHasLastWriters(*trace); !status.ok()) return ReportError(kFailed, status);
@@ -426,9 +392,9 @@ int ReplayTraces(const ReplayArguments& arguments) {
     progress.Update(done, total);
     return interrupts->status() == 0;
   };
-  std::vector<std::unique_ptr<OrderCheck>> checks;  // by trace, if they are asked for
-  auto outcomes = arguments.check_order ? ReplayWithOrder(traces.replayed, seeded, options, checks)
-                                        : replay::ReplayEach(traces.replayed, seeded, options);
+  ReplayChecks checks(arguments.check_order, arguments.check_convergence, options.machine.core().warp_size());
+  auto outcomes = checks.any() ? checks.Replay(traces.replayed, seeded, options)
+                               : replay::ReplayEach(traces.replayed, seeded, options);
   progress.Clear();
   if (!arguments.quiet) NoteDecoding(decoding, arguments.trace_memory);
   const int interrupted = interrupts->status();
@@ -461,7 +427,7 @@ int ReplayTraces(const ReplayArguments& arguments) {
     for (size_t i = 0; i < finished.results[t].size(); ++i) {
       nlohmann::ordered_json json = ToJson(finished.results[t][i]);
       if (intervals.has_value()) correlate::AddInterval(*intervals, finished.results[t][i], json);
-      if (!checks.empty()) checks[t]->AddTo(finished.numbers[t][i], json);
+      checks.AddTo(t, finished.numbers[t][i], json);
       absl::StrAppend(&lines, JsonLine(json), "\n");
     }
   }
@@ -474,7 +440,9 @@ int ReplayTraces(const ReplayArguments& arguments) {
   if (json_on_output) {
     written = WriteStandardOutput(lines);
   } else if (table_on_output) {
-    written = WriteStandardOutput(ReplayReport(finished.results, traces.replayed, arguments.per_launch, intervals));
+    written = WriteStandardOutput(
+        absl::StrCat(ReplayReport(finished.results, traces.replayed, arguments.per_launch, intervals),
+                     checks.Report(traces.replayed, finished.results, finished.numbers)));
   }
   if (!written.ok()) return ReportError(kFailed, written);
   if (status_so_far == kSuccess) return kSuccess;

@@ -33,6 +33,7 @@ struct ReplayArguments {
   bool per_launch = false;        // a table for each launch
   replay::MetricOptions metrics;  // --per-instruction, --bins, --warp-phases
   bool check_order = false;       // --check-order
+  std::string check_convergence;  // --check-convergence: name of a rule; empty = none
   DrawArguments draw;             // --draw
   TimelineArguments timeline;     // --timeline
   bool quiet = false;             // no table, no notes, no progress
