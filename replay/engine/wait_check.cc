@@ -109,8 +109,8 @@ absl::Status CheckGridWaits(const trace::LaunchView& launch, uint64_t resident_c
     break;
   }
   if (example == nullptr) return absl::OkStatus();
-  const std::string what = each == 1 ? absl::StrCat(launch.grid_blocks, " blocks")
-                                     : absl::StrCat(launch.grid_blocks / each, " clusters of ", each, " blocks");
+  const std::string what = each > 1 ? absl::StrCat(launch.grid_blocks / each, " clusters of ", each, " blocks")
+                                    : absl::StrCat(launch.grid_blocks, " blocks");
   return absl::FailedPreconditionError(
       absl::StrCat("launch ", launch.launch.id(), " (", trace::BriefKernelName(launch.program->name()),
                    ") would hang on this machine: it holds ", resident_clusters, " of the grid's ", what,

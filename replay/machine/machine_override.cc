@@ -3,6 +3,7 @@
 // A path names fields, separated by dots; an entry of a list is LIST[INDEX], counted from 0 (the index after the last
 // one adds an entry), or LIST[NAME] where the entries have an enumeration that tells them apart:
 // core.units.timing[INT_DIV] is the entry of that operation, which is added if there is none.
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -85,7 +86,7 @@ absl::Status SetField(Message& message, const FieldDescriptor& field, const std:
     }
     case FieldDescriptor::CPPTYPE_DOUBLE: {
       double number;
-      if (!absl::SimpleAtod(value, &number) || !(number - number == 0)) return WrongValue(path, value, "a number");
+      if (!absl::SimpleAtod(value, &number) || !std::isfinite(number)) return WrongValue(path, value, "a number");
       reflection.SetDouble(&message, &field, number);
       return absl::OkStatus();
     }

@@ -8,8 +8,6 @@
 namespace heddle::replay {
 namespace {
 
-using trace::v1::MemorySpace;
-
 // No transaction is larger than a line of the caches that it goes through.
 uint32_t LargestTransaction(const machine::v1::Hierarchy& memory) {
   constexpr uint32_t kLargestLine = 256;
