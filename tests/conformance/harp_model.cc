@@ -226,7 +226,7 @@ void HarpModel::Merge(Warp warp) {
     ready_merges_ += !fit.empty();
     (fit.empty() || !options_.restamp ? kept : merged).push_back(entry);
   }
-  ready_lookup_ = kept;
+  ready_lookup_ = std::move(kept);
   ready_lookup_.insert(ready_lookup_.end(), merged.begin(), merged.end());
   if (warp.threads.empty()) return;
   if (ready_lookup_.size() < options_.ready_lookup) {

@@ -30,7 +30,9 @@ ControlBits RandomBits(Random& random, bool memory) {
   const auto barrier = [&random] { return static_cast<uint8_t>(random.Below(ControlBits::kBarriers)); };
   if (random.Chance(memory ? 70 : 20)) bits.write_barrier = barrier();
   if (random.Chance(memory ? 40 : 10)) bits.read_barrier = barrier();
-  if (random.Chance(30)) bits.wait_mask = static_cast<uint8_t>(1u << barrier() | 1u << barrier());
+  if (random.Chance(30)) {
+    for (int i = 0; i < 2; ++i) bits.wait_mask = static_cast<uint8_t>(bits.wait_mask | 1u << barrier());
+  }
   bits.reuse = static_cast<uint8_t>(random.Chance(40) ? random.Below(16) : 0);
   return bits;
 }

@@ -199,7 +199,7 @@ TEST(UniformValues, AnotherWarpWaitsForThePort) {
 
 TEST(UniformValues, AnAccessIsOneAfterItsIssues) {
   for (const bool buffers : {false, true}) {
-    const auto kernel = [&](std::vector<std::vector<uint64_t>> values) {
+    const auto kernel = [&](const std::vector<std::vector<uint64_t>>& values) {
       return Straight({v1::OP_LOAD, v1::OP_INT_ALU, v1::OP_EXIT}, 0, values);
     };
     const HandRun together = RunBoth(kernel({{1}, {1}, {1}, {1}}), Small(buffers));
