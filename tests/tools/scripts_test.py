@@ -3,7 +3,7 @@ import os
 import re
 import subprocess
 
-from heddle_command import SOURCE, CommandTest, main
+from heddle_command import BUILD, SOURCE, CommandTest, main
 
 
 def run(script, *arguments):
@@ -33,6 +33,26 @@ class Scripts(CommandTest):
         text = (SOURCE / "docs" / "reference" / "dependencies.md").read_text()
         explained = set(re.findall(r"^\| `([a-z0-9.+-]+)`", text, flags=re.MULTILINE))
         self.assertEqual(listed, explained)
+
+    def test_documents_name_tests_that_there_are(self):
+        """With a name that nothing has, ctest says so and ends well."""
+        listed = subprocess.run(["git", "ls-files", "*.md"], cwd=SOURCE, capture_output=True, text=True, check=True)
+        asked = set()
+        for page in listed.stdout.split():
+            text = (SOURCE / page).read_text()
+            asked.update(re.findall(r"ctest --preset release (-[RL]) '?([\w|]+)'?", text))
+        self.assertGreater(len(asked), 3)
+        for option, pattern in asked:
+            if pattern.startswith("outside_"):
+                continue  # of a folder outside the tree
+            done = subprocess.run(
+                ["ctest", "--test-dir", BUILD, "-N", option, pattern], capture_output=True, text=True, check=False
+            )
+            self.assertNotIn("Total Tests: 0", done.stdout, f"{option} {pattern}")
+
+    def test_the_citation_is_of_this_version(self):
+        version = re.search(r"project\(heddle VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text())[1]
+        self.assertIn(f"\nversion: {version}\n", (SOURCE / "CITATION.cff").read_text())
 
     def test_an_npm_from_elsewhere_is_not_installed_again(self):
         log = self.folder / "log"
