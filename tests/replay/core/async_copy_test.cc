@@ -99,7 +99,7 @@ TEST(AsyncCopy, TheOpenGroupIsAwaitedByWaitAllAlone) {
 TEST(AsyncCopy, ABlockStaysUntilItsCopiesHaveEnded) {
   KernelProgram program = Straight(1);
   MakeCopy(*program.mutable_instruction(0));
-  for (RunOptions options : {Slow(), Small()}) {
+  for (const RunOptions& options : {Slow(), Small()}) {
     const Outcome outcome = RunTrace(*MakeTrace(program, 1, Threads(4, 1)), options);
     ASSERT_TRUE(outcome.status.ok()) << outcome.status;
     EXPECT_GE(outcome.launch().cycles(), 26u);
