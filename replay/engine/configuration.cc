@@ -35,6 +35,12 @@ absl::Status CheckPolicies(const CheckedConfiguration& configuration) {
   return absl::OkStatus();
 }
 
+bool StateOutlivesLaunch(const CheckedConfiguration& configuration) {
+  return configuration.divergence.traits.state_outlives_launch ||
+         configuration.scheduler.traits.state_outlives_launch || configuration.dispatch.traits.state_outlives_launch ||
+         configuration.fetch.traits.state_outlives_launch;
+}
+
 absl::Status CheckFrontEnd(const CheckedConfiguration& configuration, const machine::v1::Machine& machine) {
   if (machine.core().front_end() == machine::v1::Core::IBUFFER) {
     if (!configuration.divergence.traits.mixed_pcs) return absl::OkStatus();

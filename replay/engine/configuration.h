@@ -66,6 +66,10 @@ struct CheckedConfiguration {
   uint64_t seed = 0;
 };
 
+// Whether a policy keeps state from launch to launch (PolicyTraits::state_outlives_launch), so that the launches of a
+// trace are run in order.
+bool StateOutlivesLaunch(const CheckedConfiguration& configuration);
+
 // Whether the policies go together, whatever the machine. InvalidArgument: which two do not, and why.
 absl::Status CheckPolicies(const CheckedConfiguration& configuration);
 // Whether the front end of the machine can run the policies.

@@ -29,10 +29,12 @@ GridDispatch::GridDispatch(const LaunchRun& run, const LaunchContext& context, c
     const SmCore* const core = is_there ? sms.Find(sm) : nullptr;
     return core == nullptr ? 0 : core->InstructionsOfHwWarp(hw_warp);
   };
+  shape.shared = MachineShared(run.shared);
   const auto own_copies = copies.use_count();
   WatchedPolicy* watched = nullptr;
   dispatcher_ = MakeWatched(run.configuration.dispatch, shape, -1, watched);
   asks_ = copies.use_count() > own_copies;
+  asks_ |= run.shared.EndOfDispatchersFactory();
 }
 
 absl::StatusOr<BlockArrival> GridDispatch::ArrivalOf(uint64_t position) {

@@ -50,7 +50,8 @@ class GridDispatch {
   // Dispatch of warps: the hardware warp is free for warps that issue from cycle `first` on.
   void WarpEnded(uint32_t sm, uint32_t hw_warp, Cycle first) { dispatcher_->WarpEnded(sm, hw_warp, first); }
 
-  // Whether it asks for the instructions of hardware warps: then no SM may be ahead of the others.
+  // Whether it asks for the instructions of hardware warps, or for state that it shares with SMs: then no SM may be
+  // ahead of the others.
   bool asks() const { return asks_; }
   // Whether the last block of the grid has been given away.
   bool grid_assigned() const { return grid_assigned_; }

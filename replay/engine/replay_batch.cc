@@ -19,6 +19,7 @@ struct State {
   std::vector<const trace::LaunchView*> launches;
   size_t next = 0;  // of the launches
   std::unique_ptr<MemorySystem> memory;
+  std::unique_ptr<SharedState> shared;
   std::vector<result::v1::LaunchResult> results;
 
   bool Ended() const { return !status.ok() || next == launches.size(); }
@@ -78,8 +79,11 @@ std::vector<absl::StatusOr<result::v1::Result>> BatchReplayer::Replay(std::span<
         }
         state.memory = *std::move(made);
       }
+      if (state.shared == nullptr || !StateOutlivesLaunch(runs[i].configuration)) {
+        state.shared = MakeSharedState(runs[i].configuration, options.machine);
+      }
       auto result = ReplayLaunch({reader_, *launch, runs[i].configuration, 0, options, *cache_, *state.memory,
-                                  [&go_on](uint64_t) { return go_on(); }});
+                                  *state.shared, [&go_on](uint64_t) { return go_on(); }});
       if (!result.ok()) {
         // Who was reading when the run ended no longer does.
         earlier_.Add(cache_->counters());
@@ -89,7 +93,9 @@ std::vector<absl::StatusOr<result::v1::Result>> BatchReplayer::Replay(std::span<
         state.results.push_back(*std::move(result));
       }
       ++state.next;
-      if (state.Ended()) state.memory.reset();
+      if (!state.Ended()) continue;
+      state.memory.reset();
+      state.shared.reset();
     }
   }
 

@@ -61,6 +61,7 @@ absl::StatusOr<uint64_t> PlacesOf(const LaunchRun& run, const Occupancy& occupan
 
 absl::StatusOr<result::v1::LaunchResult> Simulate(const LaunchRun& run, const Occupancy& occupancy) {
   HEDDLE_ASSIGN_OR_RETURN(trace::RecordedClusters clusters, trace::RecordedClusters::Of(run.reader, run.launch));
+  run.shared.BeginLaunch();
   RunMark mark(PlaceOf(run.launch, run.configuration));
   std::optional<LaunchSimulation> simulation;  // still there when the present call is asked for
   // Policies are whoever's code. What they throw ends the run; nothing of it is used any more.
@@ -95,6 +96,16 @@ absl::StatusOr<result::v1::LaunchResult> ReplayLaunch(const LaunchRun& run) {
   HEDDLE_RETURN_IF_ERROR(CheckGridWaits(run.launch, places));
   HEDDLE_RETURN_IF_ERROR(CheckWarpLocks(run.reader, run.launch, run.configuration, run.options));
   return Simulate(run, occupancy);
+}
+
+std::unique_ptr<SharedState> MakeSharedState(const CheckedConfiguration& configuration,
+                                             const machine::v1::Machine& machine) {
+  StateShape shape;
+  shape.warp_size = static_cast<int>(machine.core().warp_size());
+  shape.max_threads = static_cast<int>(machine.core().max_threads());
+  shape.ports = static_cast<int>(machine.core().schedulers());
+  shape.sms = machine.sms();
+  return std::make_unique<SharedState>(shape, StateOutlivesLaunch(configuration));
 }
 
 absl::Status AtRun(const absl::Status& error, const trace::LaunchView& launch,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -12,6 +13,7 @@
 #include "replay/engine/configuration.h"
 #include "replay/engine/replay.h"
 #include "replay/memory/ports/memory_system.h"
+#include "replay/seams/shared_state.h"
 #include "replay/trace/chunk_cache.h"
 #include "traces/format/read/reader.h"
 
@@ -26,6 +28,7 @@ struct LaunchRun {
   const ReplayOptions& options;
   ChunkCache& cache;
   MemorySystem& memory;  // of the configuration, drained; it may still hold what earlier launches left in the L2
+  SharedState& shared;   // of the trace under the configuration
   // Called now and then with the thread-instructions of this run so far; false cancels. May be empty.
   std::function<bool(uint64_t)> progress;
 };
@@ -34,6 +37,10 @@ struct LaunchRun {
 // and that the statistics add up. Errors: what cannot be done and why, deadlock with a report, Cancelled, an internal
 // error of a policy; without launch and kernel, which the caller adds.
 absl::StatusOr<result::v1::LaunchResult> ReplayLaunch(const LaunchRun& run);
+
+// What policies share under the configuration: of a trace if StateOutlivesLaunch, else of a launch.
+std::unique_ptr<SharedState> MakeSharedState(const CheckedConfiguration& configuration,
+                                             const machine::v1::Machine& machine);
 
 // Its error with the place: "launch 0 (bfs) under pdom and lrr: ..."; other policies only where they are not the usual.
 absl::Status AtRun(const absl::Status& error, const trace::LaunchView& launch,

@@ -29,10 +29,12 @@ class Runner {
         options_(options),
         // A memory of fixed latency has no state: launches are independent of one another. An L2 keeps its lines.
         sequential_(!options.machine.memory().has_fixed()),
+        in_order_(InOrder()),
         threads_(Threads()),
         progress_(options.progress, ThreadInstructions(), threads_),
-        queue_(Launches(), configurations.size(), sequential_),
-        memories_(traces.size() * configurations.size()) {
+        queue_(Launches(), in_order_),
+        memories_(traces.size() * configurations.size()),
+        shared_(traces.size() * configurations.size()) {
     for (const TraceRuns& trace : traces) {
       windows_.emplace_back(trace.reader->header());
       results_.emplace_back(configurations.size(), std::vector<result::v1::LaunchResult>(trace.launches.size()));
@@ -70,10 +72,19 @@ class Runner {
     return launches;
   }
 
+  // By configuration: whether something of a launch stays for the next one.
+  std::vector<bool> InOrder() const {
+    std::vector<bool> in_order;
+    for (const CheckedConfiguration& one : configurations_) in_order.push_back(sequential_ || StateOutlivesLaunch(one));
+    return in_order;
+  }
+
   size_t Threads() const {
     if (options_.observer != nullptr) return 1;
     size_t most = 0;  // that can have something to do at the same time
-    for (const TraceRuns& trace : traces_) most += configurations_.size() * (sequential_ ? 1 : trace.launches.size());
+    for (const TraceRuns& trace : traces_) {
+      for (const bool in_order : in_order_) most += in_order ? 1 : trace.launches.size();
+    }
     return std::clamp<size_t>(options_.jobs, 1, std::max<size_t>(most, 1));
   }
 
@@ -143,24 +154,34 @@ class Runner {
                                       options_.force_tick));
       memory = std::move(made);
     }
+    // So it is with what policies share.
+    std::unique_ptr<SharedState> own_shared;
+    std::unique_ptr<SharedState>& shared =
+        in_order_[run.configuration] ? shared_[run.trace * configurations_.size() + run.configuration] : own_shared;
+    if (shared == nullptr) shared = MakeSharedState(configurations_[run.configuration], options_.machine);
     std::function<bool(uint64_t)> report;
     if (options_.progress) report = [this, thread](uint64_t done) { return progress_.Update(thread, done); };
     absl::StatusOr<result::v1::LaunchResult> result =
         ReplayLaunch({*trace.reader, *trace.launches[run.launch], configurations_[run.configuration],
-                      static_cast<uint32_t>(run.configuration), options_, cache, *memory, std::move(report)});
-    if (run.launch + 1 == trace.launches.size() || !result.ok()) memory.reset();
+                      static_cast<uint32_t>(run.configuration), options_, cache, *memory, *shared, std::move(report)});
+    if (run.launch + 1 == trace.launches.size() || !result.ok()) {
+      memory.reset();
+      shared.reset();
+    }
     return result;
   }
 
   const std::vector<TraceRuns>& traces_;
   const std::vector<CheckedConfiguration>& configurations_;
   const ReplayOptions& options_;
-  const bool sequential_;
+  const bool sequential_;             // of the memory
+  const std::vector<bool> in_order_;  // by configuration
   const size_t threads_;
   RunProgress progress_;
   RunQueue queue_;
   std::vector<AddressWindows> windows_;                  // by trace
   std::vector<std::unique_ptr<MemorySystem>> memories_;  // by trace and configuration, if sequential
+  std::vector<std::unique_ptr<SharedState>> shared_;     // by trace and configuration, if in order
   std::mutex decoding_mutex_;
   DecodingCounters decoding_;
   // By trace, configuration and launch.

@@ -1,9 +1,11 @@
 #include "replay/engine/run_queue.h"
 
+#include <utility>
+
 namespace heddle::replay {
 
-RunQueue::RunQueue(const std::vector<size_t>& launches, size_t configurations, bool sequential)
-    : configurations_(configurations), sequential_(sequential), streams_(launches.size() * configurations) {
+RunQueue::RunQueue(const std::vector<size_t>& launches, std::vector<bool> in_order)
+    : configurations_(in_order.size()), in_order_(std::move(in_order)), streams_(launches.size() * configurations_) {
   launches_before_.push_back(0);
   for (const size_t count : launches) launches_before_.push_back(launches_before_.back() + count);
 }
@@ -15,7 +17,7 @@ std::optional<RunQueue::Run> RunQueue::Earliest() const {
     const Stream& stream = streams_[i];
     const Run run{i / configurations_, stream.next, i % configurations_};
     const size_t launches = launches_before_[run.trace + 1] - launches_before_[run.trace];
-    if (stream.failed || stream.next == launches || (sequential_ && stream.busy)) continue;
+    if (stream.failed || stream.next == launches || (in_order_[run.configuration] && stream.busy)) continue;
     if (!earliest.has_value() || Order(run) < Order(*earliest)) earliest = run;
   }
   return earliest;

@@ -12,8 +12,8 @@ namespace heddle::replay {
 
 // Hands out every (trace, launch, configuration) once, to any number of threads, as early as possible in the order in
 // which one thread does them: trace by trace, launch by launch, and within a launch by configuration, so that decoded
-// data are shared. A configuration whose memory keeps its contents from launch to launch (`sequential`) has one launch
-// of a trace under way at a time, in order. Of a trace under a configuration nothing is handed out any more once one of
+// data are shared. A configuration that keeps something from launch to launch (`in_order`) has one launch of a trace
+// under way at a time, in order. Of a trace under a configuration nothing is handed out any more once one of
 // its launches has failed; the others go on.
 class RunQueue {
  public:
@@ -23,8 +23,8 @@ class RunQueue {
     size_t configuration = 0;
   };
 
-  // `launches`: how many of each trace are run.
-  RunQueue(const std::vector<size_t>& launches, size_t configurations, bool sequential);
+  // `launches`: how many of each trace are run. `in_order`: by configuration.
+  RunQueue(const std::vector<size_t>& launches, std::vector<bool> in_order);
 
   // Blocks while there may be more to do; nothing if there is not.
   std::optional<Run> Take();
@@ -51,7 +51,7 @@ class RunQueue {
   std::optional<Run> Earliest() const;
 
   const size_t configurations_;
-  const bool sequential_;
+  const std::vector<bool> in_order_;     // by configuration
   std::vector<size_t> launches_before_;  // by trace, and of all at the end: launches of the traces before it
   std::mutex mutex_;
   std::condition_variable changed_;

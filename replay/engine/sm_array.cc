@@ -18,8 +18,9 @@ SmArray::SmArray(const LaunchRun& run, const LaunchContext& context)
 
 void SmArray::Make(uint32_t sm) {
   const CheckedConfiguration& configuration = run_.configuration;
-  const DivergenceContext policy_context{context_.program, context_.warp_size, context_.max_threads, context_.capacity,
-                                         context_.ports};
+  const SmShared shared(run_.shared, sm);
+  const DivergenceContext policy_context{context_.program,  context_.warp_size, context_.max_threads,
+                                         context_.capacity, context_.ports,     shared};
   WatchedPolicy* watched = nullptr;
   std::unique_ptr<DivergencePolicy> policy = MakeWatched(configuration.divergence, policy_context, sm, watched);
   std::vector<WatchedPolicy*> all_watched = {watched};
@@ -36,7 +37,7 @@ void SmArray::Make(uint32_t sm) {
   for (int port = 0; port < context_.ports; ++port) {
     const SchedulerContext scheduler_context{core->table(),        context_.program,  context_.warp_size,
                                              context_.max_threads, context_.capacity, port,
-                                             context_.ports,       &core->clock()};
+                                             context_.ports,       &core->clock(),    shared};
     schedulers.push_back(MakeWatched(configuration.scheduler, scheduler_context, sm, watched));
     all_watched.push_back(watched);
     watches_grid_ |= schedulers.back()->watches_grid();
@@ -46,9 +47,13 @@ void SmArray::Make(uint32_t sm) {
   }
   core->SetSchedulers(std::move(schedulers));
   if (buffer_setup_.has_value()) {
-    const FetchContext fetch_context{core->table(),          core->schedulers(),
-                                     buffer_setup_->entries, buffer_setup_->fetch_when_free_slot,
-                                     context_.warp_size,     context_.ports};
+    const FetchContext fetch_context{core->table(),
+                                     core->schedulers(),
+                                     buffer_setup_->entries,
+                                     buffer_setup_->fetch_when_free_slot,
+                                     context_.warp_size,
+                                     context_.ports,
+                                     shared};
     buffer_cores_.back()->SetFetchPolicy(MakeWatched(configuration.fetch, fetch_context, sm, watched));
     all_watched.push_back(watched);
     buffer_cores_.back()->SetFastPath(ArithmeticFastPath::Make(buffer_cores_.back()->parts()));

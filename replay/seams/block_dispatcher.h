@@ -12,6 +12,7 @@
 
 #include "replay/seams/policy_origin.h"
 #include "replay/seams/policy_registry.h"
+#include "replay/seams/shared_state.h"
 #include "replay/seams/types.h"
 
 namespace heddle::replay {
@@ -98,6 +99,7 @@ struct DispatchContext {
   // divergence policies without static warps. A dispatcher that wants to ask keeps a copy, and no SM is then ahead of
   // the others in time.
   std::function<uint64_t(uint32_t sm, uint32_t hw_warp)> instructions;
+  MachineShared shared = {};  // with policies of the SMs
 };
 
 using DispatchRegistry = PolicyRegistry<BlockDispatcher, DispatchContext>;

@@ -11,6 +11,7 @@
 
 #include "replay/seams/policy_origin.h"
 #include "replay/seams/policy_registry.h"
+#include "replay/seams/shared_state.h"
 #include "replay/seams/types.h"
 #include "replay/seams/warp_editor.h"
 #include "traces/format/program/program.h"
@@ -131,7 +132,8 @@ struct DivergenceContext {
   int warp_size;
   int max_threads;  // hardware threads of the SM
   int max_blocks;
-  int ports;  // schedulers of the SM
+  int ports;             // schedulers of the SM
+  SmShared shared = {};  // with other policies of the SM
 };
 
 using DivergenceRegistry = PolicyRegistry<DivergencePolicy, DivergenceContext>;

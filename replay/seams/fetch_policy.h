@@ -12,6 +12,7 @@
 
 #include "replay/seams/policy_origin.h"
 #include "replay/seams/policy_registry.h"
+#include "replay/seams/shared_state.h"
 #include "replay/seams/types.h"
 #include "replay/seams/warp_scheduler.h"
 #include "replay/seams/warp_table.h"
@@ -52,6 +53,7 @@ struct FetchContext {
   bool fetch_when_free_slot;  // else only for empty buffers
   int warp_size;
   int ports;
+  SmShared shared = {};  // with other policies of the SM
 };
 
 using FetchRegistry = PolicyRegistry<FetchPolicy, FetchContext>;

@@ -38,6 +38,10 @@ struct WarpDispatch {
 
 // Members of other seams keep their defaults.
 struct PolicyTraits {
+  // --- all seams
+  // Uses objects that outlive a launch (SharedState): the launches of a trace are run one after the other under every
+  // configuration that has the policy.
+  bool state_outlives_launch = false;
   // --- divergence
   Regrouping regrouping = Regrouping::kAtDivergence;
   LaneRule lanes = {};

@@ -11,6 +11,7 @@
 
 #include "replay/seams/policy_origin.h"
 #include "replay/seams/policy_registry.h"
+#include "replay/seams/shared_state.h"
 #include "replay/seams/types.h"
 #include "replay/seams/warp_table.h"
 #include "traces/format/program/program.h"
@@ -102,6 +103,7 @@ struct SchedulerContext {
   int port;
   int ports;
   const Cycle* clock = nullptr;  // the present cycle; null: time stands still
+  SmShared shared = {};          // with other policies of the SM, those of other ports included
 };
 
 using SchedulerRegistry = PolicyRegistry<WarpScheduler, SchedulerContext>;

@@ -84,10 +84,11 @@ void ExpectEqualBeforeScriptedMemory(const trace::TraceReader& reader, const mac
   ASSERT_TRUE(checked.ok()) << checked.status();
   ScriptedMemory memory(seed, stage_cycles, places);
   ChunkCache cache(reader, CacheBounds::Of(ReplayOptions::kDefaultCacheBytes, /*once=*/true));
+  const std::unique_ptr<SharedState> shared = MakeSharedState(*checked, machine);
   std::vector<result::v1::LaunchResult> launches;
   for (const trace::LaunchView& launch : reader.launches()) {
     if (!launch.launch.recorded()) continue;
-    const LaunchRun run{reader, launch, *checked, 0, options, cache, memory, {}};
+    const LaunchRun run{reader, launch, *checked, 0, options, cache, memory, *shared, {}};
     const auto result = ReplayLaunch(run);
     ASSERT_TRUE(result.ok()) << result.status();
     launches.push_back(*result);

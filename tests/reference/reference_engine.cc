@@ -1,6 +1,7 @@
 #include "tests/reference/reference_engine.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -89,15 +90,41 @@ uint32_t WaysOfL1(const machine::v1::Machine& machine, const trace::LaunchView& 
   return ways;
 }
 
+// The SMs of a launch, each made when it gets its first block.
+class Cores {
+ public:
+  Cores(uint32_t sms, std::function<std::unique_ptr<ReferenceSm>(uint32_t)> make)
+      : make_(std::move(make)), by_number_(sms) {}
+
+  size_t size() const { return by_number_.size(); }
+  // Null if it has had no block.
+  ReferenceSm* Find(size_t sm) const { return by_number_[sm].get(); }
+  ReferenceSm& At(uint32_t sm) {
+    if (by_number_[sm] == nullptr) by_number_[sm] = make_(sm);
+    return *by_number_[sm];
+  }
+  // Calls `visit` with each that is there, by number.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    for (const auto& core : by_number_) {
+      if (core != nullptr) visit(*core);
+    }
+  }
+
+ private:
+  const std::function<std::unique_ptr<ReferenceSm>(uint32_t)> make_;
+  std::vector<std::unique_ptr<ReferenceSm>> by_number_;
+};
+
 // One round of the dispatcher at the end of a cycle; what it hands over may issue from cycle `first` on.
-void Dispatch(BlockDispatcher& dispatcher, std::vector<std::unique_ptr<ReferenceSm>>& cores, uint64_t capacity,
-              Cycle first) {
+void Dispatch(BlockDispatcher& dispatcher, Cores& cores, uint64_t capacity, Cycle first) {
   const auto accepted = std::make_unique<bool[]>(cores.size());
   while (!dispatcher.done()) {
     std::vector<SmOccupancy> occupancy;
     bool room = false;
-    for (const auto& core : cores) {
-      occupancy.push_back({core->resident(), static_cast<int>(capacity)});
+    for (size_t sm = 0; sm < cores.size(); ++sm) {
+      const ReferenceSm* const core = cores.Find(sm);
+      occupancy.push_back({core == nullptr ? 0 : core->resident(), static_cast<int>(capacity)});
       room |= occupancy.back().resident < occupancy.back().capacity;
     }
     if (!room) return;
@@ -105,7 +132,7 @@ void Dispatch(BlockDispatcher& dispatcher, std::vector<std::unique_ptr<Reference
         dispatcher.Next(occupancy, std::span<const bool>(accepted.get(), cores.size()));
     if (!next.has_value()) return;
     accepted[next->sm] = true;
-    cores[next->sm]->Admit(first, next->block);
+    cores.At(next->sm).Admit(first, next->block);
   }
 }
 
@@ -125,6 +152,11 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
   }
   MemorySystem* const memory = options.memory == nullptr ? own_memory.get() : options.memory;
 
+  SharedState shared({.warp_size = static_cast<int>(machine.core().warp_size()),
+                      .max_threads = static_cast<int>(machine.core().max_threads()),
+                      .ports = static_cast<int>(machine.core().schedulers()),
+                      .sms = machine.sms()},
+                     /*in_order=*/StateOutlivesLaunch(*policies));
   ReferenceResult result;
   for (const trace::LaunchView& view : reader.launches()) {
     if (!view.launch.recorded()) continue;
@@ -143,6 +175,7 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     launch.blocks = &*blocks;
     launch.policies = &*policies;
     launch.memory = memory;
+    launch.shared = &shared;
     launch.observer = observer;
     launch.launch = view.launch.id();
     ReferenceWarpProgress warp_progress(blocks->size(), residency.blocks * machine.sms(), machine.core().warp_size(),
@@ -150,17 +183,14 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     launch.warp_progress = &warp_progress;
     memory->BeginLaunch(WaysOfL1(machine, view, registers));
     NoWaker waker;
-    std::vector<std::unique_ptr<ReferenceSm>> cores;
-    for (uint32_t sm = 0; sm < machine.sms(); ++sm) {
+    shared.BeginLaunch();
+    // An SM, and with it its policies, is made when it gets its first block of the launch.
+    Cores cores(machine.sms(), [&](uint32_t sm) -> std::unique_ptr<ReferenceSm> {
       const int capacity = static_cast<int>(residency.blocks);
-      if (buffers) {
-        cores.push_back(std::make_unique<ReferenceBufferCore>(launch, sm, capacity));
-      } else if (machine.memory().has_hierarchy()) {
-        cores.push_back(std::make_unique<ReferencePipelineCore>(launch, sm, capacity));
-      } else {
-        cores.push_back(std::make_unique<ReferenceCore>(launch, sm, capacity));
-      }
-    }
+      if (buffers) return std::make_unique<ReferenceBufferCore>(launch, sm, capacity);
+      if (machine.memory().has_hierarchy()) return std::make_unique<ReferencePipelineCore>(launch, sm, capacity);
+      return std::make_unique<ReferenceCore>(launch, sm, capacity);
+    });
     DispatchContext dispatch_context;
     dispatch_context.blocks = blocks->size();
     dispatch_context.sms = machine.sms();
@@ -174,8 +204,10 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     dispatch_context.instructions = [&warp_progress, hw_warps](uint32_t sm, uint32_t hw_warp) {
       return warp_progress.InstructionsOf({sm, hw_warp / hw_warps}, hw_warp);
     };
+    dispatch_context.shared = MachineShared(shared);
     const std::unique_ptr<BlockDispatcher> dispatcher =
         policies->dispatch.entry->make(dispatch_context, policies->dispatch.parameters);
+    shared.EndOfDispatchersFactory();
 
     ReferenceStatistics statistics;
     uint64_t retired = 0;
@@ -183,7 +215,7 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     const auto tell_assigned = [&] {
       if (assigned || !dispatcher->done()) return;
       assigned = true;
-      for (const auto& core : cores) core->GridAssigned();
+      cores.ForEach([](ReferenceSm& core) { core.GridAssigned(); });
     };
     // Until then the launch is set up, and nothing is dispatched.
     const Cycle first = machine.dispatch().launch_cycles();
@@ -195,19 +227,22 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
       bool stuck = true;
       memory->Advance(now, waker);
       for (uint32_t sm = 0; sm < machine.sms(); ++sm) {
-        ReferenceSm& core = *cores[sm];
-        core.RunCycle(now, [&](uint64_t block) {
+        ReferenceSm* const core = cores.Find(sm);
+        if (core == nullptr) continue;
+        core->RunCycle(now, [&](uint64_t block) {
           ++retired;
-          statistics.cycles = core.EndOf(now);
+          statistics.cycles = core->EndOf(now);
           dispatcher->Retired(sm, block);
         });
-        if (!core.status().ok()) return core.status();
-        stuck &= core.resident() == 0 || core.Stuck();
+        if (!core->status().ok()) return core->status();
+        stuck &= core->resident() == 0 || core->Stuck();
       }
       if (retired == blocks->size()) {
         // The launch ends when the memory has nothing under way any more.
         statistics.cycles = std::max(statistics.cycles, now);
-        if (memory->drained() && std::ranges::all_of(cores, [](const auto& core) { return core->Drained(); })) break;
+        bool drained = memory->drained();
+        cores.ForEach([&](const ReferenceSm& core) { drained &= core.Drained(); });
+        if (drained) break;
         continue;
       }
       if (now + 1 < first) continue;
@@ -215,15 +250,14 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
       Dispatch(*dispatcher, cores, residency.blocks, now + 1);
       tell_assigned();
       if (begins) continue;  // an SM is stuck when nothing moves in a cycle that it has had
-      if ((stuck && std::all_of(cores.begin(), cores.end(),
-                                [](const auto& core) { return core->resident() == 0 || core->Stuck(); })) ||
-          now > kMostCycles) {
+      cores.ForEach([&](const ReferenceSm& core) { stuck &= core.resident() == 0 || core.Stuck(); });
+      if (stuck || now > kMostCycles) {
         std::string where;
-        for (const auto& core : cores) where += core->Describe();
+        cores.ForEach([&](const ReferenceSm& core) { where += core.Describe(); });
         return absl::InternalError("deadlock in cycle " + std::to_string(now) + ": " + where);
       }
     }
-    for (const auto& core : cores) core->AddStatistics(statistics);
+    cores.ForEach([&](ReferenceSm& core) { core.AddStatistics(statistics); });
 
     result::v1::LaunchResult& out = result.launches.emplace_back();
     out.set_launch(view.launch.id());

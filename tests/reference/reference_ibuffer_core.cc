@@ -8,13 +8,14 @@ namespace {
 
 namespace v1 = trace::v1;
 
-std::unique_ptr<FetchPolicy> MakeFetch(const ReferenceLaunch& launch, const WarpTable& table,
+std::unique_ptr<FetchPolicy> MakeFetch(const ReferenceLaunch& launch, uint32_t sm, const WarpTable& table,
                                        const std::vector<std::unique_ptr<WarpScheduler>>& schedulers) {
   const machine::v1::Core& core = launch.machine->core();
   return launch.policies->fetch.entry->make(
       FetchContext{table, schedulers, static_cast<int>(core.ibuffer().entries()),
                    core.ibuffer().fetch_when() == machine::v1::InstructionBuffer::FREE_SLOT,
-                   static_cast<int>(core.warp_size()), static_cast<int>(core.schedulers())},
+                   static_cast<int>(core.warp_size()), static_cast<int>(core.schedulers()),
+                   SmShared(*launch.shared, sm)},
       launch.policies->fetch.parameters);
 }
 
@@ -22,7 +23,7 @@ std::unique_ptr<FetchPolicy> MakeFetch(const ReferenceLaunch& launch, const Warp
 
 ReferenceBufferCore::ReferenceBufferCore(const ReferenceLaunch& launch, uint32_t sm, int capacity)
     : ReferenceSm(launch, sm, capacity),
-      fetch_(MakeFetch(launch, formation_.table(), schedulers_)),
+      fetch_(MakeFetch(launch, sm, formation_.table(), schedulers_)),
       units_(launch.machine->core()),
       register_file_(program(), launch.machine->core().register_file()),
       memory_(launch.memory->MakeSm(sm, *this)),

@@ -36,14 +36,15 @@ ReferenceSm::ReferenceSm(const ReferenceLaunch& launch, uint32_t sm, int capacit
   const int threads = static_cast<int>(core.max_threads());
   const int ports = static_cast<int>(core.schedulers());
   policy_ = launch.policies->divergence.entry->make(
-      DivergenceContext{program(), warp_size(), threads, static_cast<int>(core.max_blocks()), ports},
+      DivergenceContext{program(), warp_size(), threads, static_cast<int>(core.max_blocks()), ports,
+                        SmShared(*launch.shared, sm)},
       launch.policies->divergence.parameters);
   interests_ = policy_->interests();
   std::vector<WarpScheduler*> watchers;
   for (int port = 0; port < ports; ++port) {
     schedulers_.push_back(launch.policies->scheduler.entry->make(
         SchedulerContext{formation_.table(), program(), warp_size(), threads, static_cast<int>(core.max_blocks()), port,
-                         ports, &formation_.clock()},
+                         ports, &formation_.clock(), SmShared(*launch.shared, sm)},
         launch.policies->scheduler.parameters));
     watchers.push_back(schedulers_.back().get());
   }

@@ -37,6 +37,7 @@ struct ReferenceLaunch {
   const std::vector<ExpandedBlock>* blocks = nullptr;  // recorded ones, ascending
   const CheckedConfiguration* policies = nullptr;
   MemorySystem* memory = nullptr;  // null: the core's own fixed latencies
+  SharedState* shared = nullptr;   // of the trace
   IssueObserver* observer = nullptr;
   ReferenceWarpProgress* warp_progress = nullptr;
   uint32_t launch = 0;

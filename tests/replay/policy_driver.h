@@ -76,6 +76,7 @@ class PolicyDriver {
   Options options_;
   PolicyInfo divergence_info_;
   PolicyInfo scheduler_info_;
+  SharedState shared_;
   std::unique_ptr<DivergencePolicy> policy_;
   std::unique_ptr<WarpScheduler> scheduler_;
   std::unique_ptr<Formation> formation_;

@@ -22,7 +22,7 @@ std::string Text(const std::optional<RunQueue::Run>& run) {
 
 TEST(RunQueue, OneThreadGoesLaunchByLaunchOverTheConfigurations) {
   for (const bool sequential : {false, true}) {
-    RunQueue queue({2}, 2, sequential);
+    RunQueue queue({2}, {sequential, sequential});
     std::vector<std::string> order;
     while (const std::optional<RunQueue::Run> run = queue.Take()) {
       order.push_back(Text(run));
@@ -34,7 +34,7 @@ TEST(RunQueue, OneThreadGoesLaunchByLaunchOverTheConfigurations) {
 }
 
 TEST(RunQueue, LaunchesOfASequentialConfigurationWaitForOneAnother) {
-  RunQueue queue({2}, 2, true);
+  RunQueue queue({2}, {true, true});
   const auto first = queue.Take();
   const auto second = queue.Take();
   EXPECT_EQ(Text(first), "launch 0 configuration 0");
@@ -46,14 +46,21 @@ TEST(RunQueue, LaunchesOfASequentialConfigurationWaitForOneAnother) {
   EXPECT_EQ(Text(queue.Take()), "launch 1 configuration 0");
 }
 
+TEST(RunQueue, OfTwoConfigurationsOneMayBeInOrderAlone) {
+  RunQueue queue({2}, {true, false});
+  EXPECT_EQ(Text(queue.Take()), "launch 0 configuration 0");
+  EXPECT_EQ(Text(queue.Take()), "launch 0 configuration 1");
+  EXPECT_EQ(Text(queue.Take()), "launch 1 configuration 1") << "launch 1 of configuration 0 waits for its launch 0";
+}
+
 TEST(RunQueue, IndependentLaunchesDoNotWait) {
-  RunQueue queue({2}, 1, false);
+  RunQueue queue({2}, {false});
   EXPECT_EQ(Text(queue.Take()), "launch 0 configuration 0");
   EXPECT_EQ(Text(queue.Take()), "launch 1 configuration 0");
 }
 
 TEST(RunQueue, TracesFollowOneAnotherAndAreIndependent) {
-  RunQueue queue({2, 0, 1}, 1, true);
+  RunQueue queue({2, 0, 1}, {true});
   const auto first = queue.Take();
   EXPECT_EQ(Text(first), "launch 0 configuration 0");
   const auto second = queue.Take();
@@ -71,7 +78,7 @@ TEST(RunQueue, TracesFollowOneAnotherAndAreIndependent) {
 
 TEST(RunQueue, AfterAFailureOnlyThatTraceUnderThatConfigurationIsLeftAlone) {
   for (const bool sequential : {false, true}) {
-    RunQueue queue({2, 1}, 2, sequential);
+    RunQueue queue({2, 1}, {sequential, sequential});
     std::vector<std::string> order;
     while (const std::optional<RunQueue::Run> run = queue.Take()) {
       order.push_back(absl::StrCat("trace ", run->trace, " ", Text(run)));
@@ -87,7 +94,7 @@ TEST(RunQueue, AfterAFailureOnlyThatTraceUnderThatConfigurationIsLeftAlone) {
 }
 
 TEST(RunQueue, LaunchesBeforeOneThatFailedAreAllHandedOut) {
-  RunQueue queue({3}, 1, false);
+  RunQueue queue({3}, {false});
   const auto first = queue.Take();
   const auto second = queue.Take();
   queue.Done(*second, false);
@@ -97,7 +104,7 @@ TEST(RunQueue, LaunchesBeforeOneThatFailedAreAllHandedOut) {
 }
 
 TEST(RunQueue, NothingIsHandedOutOnceStopped) {
-  RunQueue queue({2}, 2, true);
+  RunQueue queue({2}, {true, true});
   const auto first = queue.Take();
   queue.Done(*first, true);
   queue.Stop();
@@ -109,7 +116,7 @@ TEST(RunQueue, ManyThreadsDoEverythingOnceAndSequentialOnesInOrder) {
   constexpr size_t kLaunches = 50;
   constexpr size_t kConfigurations = 7;
   for (const bool sequential : {false, true}) {
-    RunQueue queue({kLaunches}, kConfigurations, sequential);
+    RunQueue queue({kLaunches}, std::vector<bool>(kConfigurations, sequential));
     std::vector<std::atomic<int>> done(kLaunches * kConfigurations);
     std::vector<std::atomic<size_t>> next(kConfigurations);
     std::atomic<int> out_of_order = 0;

@@ -21,7 +21,9 @@ namespace heddle::replay {
 // core would, and tells the scheduler what it has to be told.
 class SchedulerBench {
  public:
-  explicit SchedulerBench(const std::string& text, int slots = 64) : table_(slots) {
+  explicit SchedulerBench(const std::string& text, int slots = 64)
+      : shared_({.warp_size = 4, .max_threads = 4 * slots, .ports = 1, .sms = 1}, /*in_order=*/true), table_(slots) {
+    shared_.BeginLaunch();
     scenario_.Block('A', 1, "BC", 'D').Block('B', 4, "D").Block('C', 4, "D").Block('D', 4, "").ThreadBlock({"ABD"});
     scenario_.Memory('D', 0, trace::v1::SPACE_GLOBAL);
     table_.lanes.resize(slots);
@@ -31,7 +33,7 @@ class SchedulerBench {
     info_ = (*entry)->info;
     const auto parameters = Parameters::Parse(info_, colon == std::string::npos ? "" : text.substr(colon + 1));
     if (!parameters.ok()) Stop(parameters.status());
-    scheduler_ = (*entry)->make({table_, scenario_.program(), 4, 4 * slots, 8, 0, 1, &clock_}, *parameters);
+    scheduler_ = (*entry)->make({table_, scenario_.program(), 4, 4 * slots, 8, 0, 1, &clock_, shared()}, *parameters);
     AdmitBlock();
   }
 
@@ -39,6 +41,8 @@ class SchedulerBench {
   // The next thread block takes the place of the one before.
   void AdmitBlock() { scheduler_->BlockAdmitted(0, admitted_++); }
 
+  // What the scheduler shares with other policies of its SM.
+  SmShared shared() { return SmShared(shared_, 0); }
   const Scenario& scenario() const { return scenario_; }
   const PolicyTraits& traits() const { return info_.traits; }
   const WarpTable& table() const { return table_; }
@@ -192,6 +196,7 @@ class SchedulerBench {
 
   Scenario scenario_;
   Cycle clock_ = 0;
+  SharedState shared_;
   WarpTable table_;
   PolicyInfo info_;
   std::unique_ptr<WarpScheduler> scheduler_;
