@@ -30,6 +30,7 @@ constexpr Form kRows[] = {
     {"HSETP2", "BF16_V2? $fcompare FTZ? $logic", "p p s s s? q", OP_FP32, kFixed, kRegisters, kFloat},
     {"HSET2", "BF|BM? BF16_V2? $fcompare FTZ? $logic", "d s s s? q", OP_FP32, kFixed, kRegisters, kFloat},
     {"HMNMX2", "BF16_V2? FTZ? NAN? XORSIGN?", "d s s s? q", OP_FP32, kFixed, kRegisters, kFloat},
+    {"VHMNMX", "BF16_V2? FTZ? NAN?", "d s s s s? q", OP_FP32, kFixed, kRegisters, kFloat},
 
     {"DADD", "$round?", "d:2 s:2 s:2", OP_FP64, kEither, kRegisters, kFloat},
     {"DMUL", "$round?", "d:2 s:2 s:2", OP_FP64, kEither, kRegisters, kFloat},

@@ -57,6 +57,15 @@ void Hadd2(Emission& e) {
 void Hmul2(Emission& e) { e.Out(OnPairs(e, "mul", 2)); }
 void Hfma2(Emission& e) { e.Out(OnPairs(e, "fma", 3)); }
 
+// The smaller numbers of two pairs if the predicate holds, else the larger.
+Value* ExtremePair(Emission& e, Value* a, Value* c) {
+  const std::string modifiers = absl::StrCat(e.Has("FTZ") ? ".ftz" : "", e.Has("NAN") ? ".NaN" : "", XorSignModifier(e),
+                                             IsBrain(e) ? ".bf16x2" : ".f16x2");
+  Value* least = PtxOperation(e, absl::StrCat("min", modifiers), {a, c});
+  Value* most = PtxOperation(e, absl::StrCat("max", modifiers), {a, c});
+  return e.b.CreateSelect(e.InPredicate(0, true), least, most);
+}
+
 void Hmnmx2(Emission& e) {
   size_t at = 0;
   Value* a = PairIn(e, &at, IsBrain(e));
@@ -65,11 +74,15 @@ void Hmnmx2(Emission& e) {
     a = MagnitudeSource(e, 0);
     c = MagnitudeSource(e, 1);
   }
-  const std::string modifiers = absl::StrCat(e.Has("FTZ") ? ".ftz" : "", e.Has("NAN") ? ".NaN" : "", XorSignModifier(e),
-                                             IsBrain(e) ? ".bf16x2" : ".f16x2");
-  Value* least = PtxOperation(e, absl::StrCat("min", modifiers), {a, c});
-  Value* most = PtxOperation(e, absl::StrCat("max", modifiers), {a, c});
-  e.Out(e.b.CreateSelect(e.InPredicate(0, true), least, most));
+  e.Out(ExtremePair(e, a, c));
+}
+
+// The assembler makes one of two `min` or `max` in a row that have the same modifiers, so the order is that of PTX.
+void Vhmnmx(Emission& e) {
+  size_t at = 0;
+  Value* extreme = PairIn(e, &at, IsBrain(e));
+  for (int more = 0; more < 2; ++more) extreme = ExtremePair(e, extreme, PairIn(e, &at, IsBrain(e)));
+  e.Out(extreme);
 }
 
 // A comparison of each pair of numbers: as 1, or as all ones.
@@ -104,6 +117,8 @@ constexpr OpcodeMeaning kRows[] = {
     {"HMUL2", "BF16_V2 FTZ SAT", Effect::kComputes, Hmul2, "a * b", "mul"},
     {"HFMA2", "MMA BF16_V2 FTZ SAT RELU", Effect::kComputes, Hfma2, "a * b + c, rounded once", "fma, mov"},
     {"HMNMX2", "BF16_V2 FTZ NAN XORSIGN", Effect::kComputes, Hmnmx2, "the smaller or the larger numbers", "min, max"},
+    {"VHMNMX", "BF16_V2 FTZ NAN", Effect::kComputes, Vhmnmx, "the smallest or the largest numbers of three",
+     "min, max"},
     {"HSET2", "BF BF16_V2 FTZ F LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU T AND OR XOR", Effect::kComputes,
      Hset2, "comparisons of the lower and the upper numbers as masks, or as 1.0", "set"},
     {"HSETP2", "BF16_V2 FTZ F LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU T AND OR XOR", Effect::kComputes,

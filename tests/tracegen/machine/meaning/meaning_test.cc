@@ -281,6 +281,27 @@ TEST(FloatMeaning, HalvesAndWhatIsNoNumber) {
   EXPECT_EQ(R0("F2FP.RELU.MERGE_C R0, R4, RZ", state), 0u);
 }
 
+TEST(FloatMeaning, ExtremesOfThreeHalves) {
+  // 1 and -2, 0 and what is no number, -1 and infinity; the upper halves come first.
+  const State state = {{"R1", 0xc0003c00}, {"R2", 0x7e000000}, {"R3", 0x7c00bc00}, {"P1", 0}};
+  EXPECT_EQ(R0("VHMNMX R0, R1, R2, R3, PT", state), 0xc000bc00u);
+  EXPECT_EQ(R0("VHMNMX R0, R1, R2, R3, !PT", state), 0x7c003c00u);
+  EXPECT_EQ(R0("VHMNMX R0, R1, R2, R3, P1", state), 0x7c003c00u);
+  const uint32_t with_nan = R0("VHMNMX.NAN R0, R1, R2, R3, PT", state);
+  EXPECT_GT(with_nan >> 16 & 0x7fff, 0x7c00u);  // no number
+  EXPECT_EQ(with_nan & 0xffff, 0xbc00u);
+  // Signs, parts and pairs of numbers.
+  EXPECT_EQ(R0("VHMNMX R0, R1.H0_H0, -R1.H1_H1, |R3|.H0_H0, !PT", state), 0x40004000u);
+  EXPECT_EQ(R0("VHMNMX R0, R1, 3, -4, R3, PT", state), 0xc000c400u);
+  EXPECT_EQ(R0("VHMNMX R0, R1, R3, RZ.H0_H0, PT", state), 0xc000bc00u);
+  // A number that is subnormal becomes zero; minus zero is the smaller one.
+  EXPECT_EQ(R0("VHMNMX.FTZ R0, R4, R5, R5, PT", {{"R4", 0x00018001}, {"R5", 0x00010001}}), 0x00008000u);
+  EXPECT_EQ(R0("VHMNMX R0, R4, R5, R5, PT", {{"R4", 0x00018001}, {"R5", 0x00010001}}), 0x00018001u);
+  // 1 and -1 with 2 and -2 as bfloat16.
+  EXPECT_EQ(R0("VHMNMX.BF16_V2 R0, R4, R5, R4, !PT", {{"R4", 0x3f80bf80}, {"R5", 0x4000c000}}), 0x4000bf80u);
+  EXPECT_NE(Execute("VHMNMX R0, R1, 1, R2, R3, PT", state).failure, "");
+}
+
 TEST(Meanings, WhatIsNotKnownIsRefused) {
   EXPECT_EQ(Execute("IADD3 R0, R1.B1, RZ, RZ", {{"R1", 1}}).failure, "the part of a register");
   EXPECT_EQ(MeaningOf(*ParseInstruction("WARPSYNC.EXCLUSIVE R1")), nullptr);

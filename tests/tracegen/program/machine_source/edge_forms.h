@@ -214,6 +214,20 @@ inline constexpr EdgeForm kEdgeForms[] = {
     {'q', 80, "max.NaN.f16x2 %q0, %q1, %q2;"},
     {'q', 90, "min.ftz.NaN.xorsign.abs.f16x2 %q0, %q1, %q2;"},
     {'b', 80, "min.bf16x2 %q0, %q1, %q2;"},
+    // sm_90 has one instruction for two of a kind in a row.
+    {'q', 80, "min.f16x2 %q4, %q1, %q2; min.f16x2 %q0, %q4, %q3;"},
+    {'q', 80, "max.NaN.f16x2 %q4, %q1, %q2; max.NaN.f16x2 %q0, %q3, %q4;"},
+    {'q', 80, "mov.b32 %q5, 0x3c00c000; max.f16x2 %q4, %q1, %q2; max.f16x2 %q0, %q4, %q5;"},
+    {'q', 80, "neg.f16x2 %q4, %q2; abs.f16x2 %q5, %q3; min.f16x2 %q6, %q1, %q4; min.f16x2 %q0, %q6, %q5;"},
+    {'q', 80, "min.f16x2 %q4, %q1, %q2; max.f16x2 %q0, %q4, %q3;"},
+    {'b', 80, "max.bf16x2 %q4, %q1, %q2; max.bf16x2 %q0, %q4, %q3;"},
+    {'b', 80, "mov.b32 %q5, 0x3f80bf80; min.NaN.bf16x2 %q4, %q1, %q2; min.NaN.bf16x2 %q0, %q4, %q5;"},
+    {'q', 80,
+     "min.ftz.f16 %h4, %h1, %h2; min.ftz.f16 %h4, %h4, %h3; mov.b32 {%h5, %h6}, %q1; max.f16 %h5, %h5, %h6; "
+     "max.f16 %h5, %h5, %h3; mov.b32 %q0, {%h4, %h5};"},
+    {'b', 80,
+     "min.bf16 %h4, %h1, %h2; min.bf16 %h4, %h4, %h3; max.NaN.bf16 %h5, %h3, %h1; max.NaN.bf16 %h5, %h5, %h2; "
+     "mov.b32 %q0, {%h4, %h5};"},
     {'b', 90, "add.bf16x2 %q0, %q1, %q2;"},
     {'b', 90, "mul.bf16x2 %q0, %q1, %q2;"},
     {'f', 80, "cvt.f32.f16 %f0, %h1;"},
