@@ -33,8 +33,7 @@ class Runner {
         threads_(Threads()),
         progress_(options.progress, ThreadInstructions(), threads_),
         queue_(Launches(), in_order_),
-        memories_(traces.size() * configurations.size()),
-        shared_(traces.size() * configurations.size()) {
+        kept_(traces.size() * configurations.size()) {
     for (const TraceRuns& trace : traces) {
       windows_.emplace_back(trace.reader->header());
       results_.emplace_back(configurations.size(), std::vector<result::v1::LaunchResult>(trace.launches.size()));
@@ -144,20 +143,17 @@ class Runner {
 
   absl::StatusOr<result::v1::LaunchResult> RunOne(const RunQueue::Run& run, size_t thread, ChunkCache& cache) {
     const TraceRuns& trace = traces_[run.trace];
-    // Only the thread that has the configuration's launch touches its memory; without state each launch has its own.
-    std::unique_ptr<MemorySystem> own;
-    std::unique_ptr<MemorySystem>& memory =
-        sequential_ ? memories_[run.trace * configurations_.size() + run.configuration] : own;
+    // Only the thread that has the configuration's launch touches what is kept; without state each launch has its own.
+    Kept own;
+    Kept& kept = kept_[run.trace * configurations_.size() + run.configuration];
+    std::unique_ptr<MemorySystem>& memory = sequential_ ? kept.memory : own.memory;
+    std::unique_ptr<SharedState>& shared = in_order_[run.configuration] ? kept.shared : own.shared;
     if (memory == nullptr) {
       HEDDLE_ASSIGN_OR_RETURN(
           auto made, MakeMemorySystem(options_.machine, windows_[run.trace], configurations_[run.configuration].seed,
                                       options_.force_tick));
       memory = std::move(made);
     }
-    // So it is with what policies share.
-    std::unique_ptr<SharedState> own_shared;
-    std::unique_ptr<SharedState>& shared =
-        in_order_[run.configuration] ? shared_[run.trace * configurations_.size() + run.configuration] : own_shared;
     if (shared == nullptr) shared = MakeSharedState(configurations_[run.configuration], options_.machine);
     std::function<bool(uint64_t)> report;
     if (options_.progress) report = [this, thread](uint64_t done) { return progress_.Update(thread, done); };
@@ -179,9 +175,13 @@ class Runner {
   const size_t threads_;
   RunProgress progress_;
   RunQueue queue_;
-  std::vector<AddressWindows> windows_;                  // by trace
-  std::vector<std::unique_ptr<MemorySystem>> memories_;  // by trace and configuration, if sequential
-  std::vector<std::unique_ptr<SharedState>> shared_;     // by trace and configuration, if in order
+  std::vector<AddressWindows> windows_;  // by trace
+  // What a launch leaves to the next one: the memory's contents, if sequential_, and what policies share, if in_order_.
+  struct Kept {
+    std::unique_ptr<MemorySystem> memory;
+    std::unique_ptr<SharedState> shared;
+  };
+  std::vector<Kept> kept_;  // by trace and configuration
   std::mutex decoding_mutex_;
   DecodingCounters decoding_;
   // By trace, configuration and launch.

@@ -26,10 +26,7 @@ std::pair<std::string, std::string> SplitSpec(const std::string& text) {
 }  // namespace
 
 PolicyDriver::PolicyDriver(Scenario scenario, Options options)
-    : scenario_(std::move(scenario)),
-      options_(std::move(options)),
-      shared_({.warp_size = options_.warp_size, .ports = 1, .sms = 1}, /*in_order=*/true) {
-  shared_.BeginLaunch();
+    : scenario_(std::move(scenario)), options_(std::move(options)) {
   const auto [divergence_name, divergence_text] = SplitSpec(options_.divergence);
   const auto [scheduler_name, scheduler_text] = SplitSpec(options_.scheduler);
   const auto divergence = DivergenceRegistry::Get().Find(divergence_name);
@@ -55,12 +52,15 @@ PolicyDriver::PolicyDriver(Scenario scenario, Options options)
   setup.policy_name = divergence_name;
   formation_ = std::make_unique<Formation>(setup);
   const int blocks = static_cast<int>(scenario_.thread_blocks());
+  shared_.emplace(StateShape{.warp_size = warp_size, .max_threads = hardware_threads, .ports = 1, .sms = 1},
+                  /*in_order=*/true);
+  shared_->BeginLaunch();
   policy_ = (*divergence)
-                ->make({scenario_.program(), warp_size, hardware_threads, blocks, 1, SmShared(shared_, 0)},
+                ->make({scenario_.program(), warp_size, hardware_threads, blocks, 1, SmShared(*shared_, 0)},
                        *divergence_parameters);
   scheduler_ = (*scheduler)
                    ->make({formation_->table(), scenario_.program(), warp_size, hardware_threads, blocks, 0, 1,
-                           /*clock=*/nullptr, SmShared(shared_, 0)},
+                           /*clock=*/nullptr, SmShared(*shared_, 0)},
                           *scheduler_parameters);
   formation_->SetSchedulers({scheduler_.get()});
 

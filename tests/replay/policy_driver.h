@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -76,7 +77,7 @@ class PolicyDriver {
   Options options_;
   PolicyInfo divergence_info_;
   PolicyInfo scheduler_info_;
-  SharedState shared_;
+  std::optional<SharedState> shared_;  // always there after the constructor
   std::unique_ptr<DivergencePolicy> policy_;
   std::unique_ptr<WarpScheduler> scheduler_;
   std::unique_ptr<Formation> formation_;
