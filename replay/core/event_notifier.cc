@@ -1,5 +1,6 @@
 #include "replay/core/event_notifier.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace heddle::replay {
@@ -35,6 +36,16 @@ void EventNotifier::DeliverDeferred() {
     for (const auto& scheduler : schedulers_) scheduler->BarrierArrived(event.slot);
   }
   deferred_.clear();
+}
+
+void EventNotifier::TellOfEnds() {
+  std::sort(ended_.begin(), ended_.end(), [](const Ended& a, const Ended& b) { return a.slot < b.slot; });
+  const WarpTable& warps = formation_.table();
+  for (const Ended& ended : ended_) {  // nothing is added here: results come before
+    if (warps.state[ended.slot] == SlotState::kFree || warps.formed[ended.slot] != ended.formed) continue;
+    policy_.LongLatencyEnded(ended.slot, formation_.editor());
+  }
+  ended_.clear();
 }
 
 void EventNotifier::NotifyLongWait(SlotId slot) {

@@ -51,6 +51,14 @@ class EventNotifier {
   void DeferBarrierArrival(SlotId slot, uint8_t barrier) { deferred_.push_back({slot, barrier, Event::kBarrier}); }
   void DeferRendezvous(SlotId slot) { deferred_.push_back({slot, 0, Event::kRendezvous}); }
   void DeferLongWait(SlotId slot) { deferred_.push_back({slot, 0, Event::kLongWait}); }
+  // The slot does not wait for memory beyond the core any more: the policy is told, if it asks, by DeliverEnds.
+  void DeferLongWaitEnd(SlotId slot) {
+    if ((interests_ & kLongLatency) != 0) ended_.push_back({slot, formation_.table().formed[slot]});
+  }
+  // By slot; not of slots that have been freed or formed anew since.
+  void DeliverEnds() {
+    if (!ended_.empty()) TellOfEnds();
+  }
   bool any_deferred() const { return !deferred_.empty(); }
   void DeliverDeferred();
 
@@ -62,7 +70,14 @@ class EventNotifier {
     Event what;
   };
 
+  struct Ended {
+    SlotId slot;
+    uint64_t formed;
+  };
+  void TellOfEnds();
+
   std::vector<Deferred> deferred_;
+  std::vector<Ended> ended_;
   std::vector<std::unique_ptr<WarpScheduler>> schedulers_;
   std::vector<WarpScheduler*> issue_watchers_;
   std::vector<WarpScheduler*> cache_watchers_;

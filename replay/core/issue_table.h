@@ -112,6 +112,8 @@ class IssueTable {
   const RegisterWord& word(Pc pc) const { return words_[pc]; }
   // The filter of a register at call depth 0.
   RegisterFilter FilterOf(uint32_t number) const { return RegisterFilter::Of(DenseNumber(number)); }
+  // The place of a register among those that the program uses, ascending.
+  uint32_t DenseNumber(uint32_t number) const;
   // Words of the registers of a program; those of the instruction at `pc`.
   uint32_t words_per_step() const { return words_per_step_; }
   std::span<const RegisterWord> words(Pc pc) const {
@@ -126,7 +128,6 @@ class IssueTable {
   std::vector<IssueStep> steps_;
   // Finds the program's registers and numbers them densely, ascending.
   void NumberRegisters(const trace::Program& program);
-  uint32_t DenseNumber(uint32_t number) const;
 
   std::vector<uint32_t> registers_;
   std::vector<uint32_t> numbers_;  // that the program uses, ascending; the place is the dense number

@@ -10,6 +10,7 @@
 #include "proto/machine.pb.h"
 #include "replay/core/collective_step.h"
 #include "replay/memory/ports/address_windows.h"
+#include "replay/seams/policy_traits.h"
 #include "replay/seams/types.h"
 #include "replay/stats/issue_observer.h"
 #include "replay/stats/warp_progress.h"
@@ -124,6 +125,7 @@ struct LaunchContext {
   bool swizzle = false;
   bool any_lane = false;
   bool static_warps = false;
+  ScoreboardScope scoreboard = ScoreboardScope::kWarp;
   bool mixed_pcs = false;
   bool force_tick = false;
   bool force_regrouping = false;  // threads of a warp need not be together where they must

@@ -17,6 +17,7 @@
 #include "replay/core/sm_parts.h"
 #include "replay/memory/ports/memory_system.h"
 #include "replay/seams/divergence_policy.h"
+#include "replay/seams/issue_view.h"
 #include "replay/seams/types.h"
 #include "replay/seams/warp_scheduler.h"
 
@@ -35,6 +36,8 @@ class alignas(64) SmCore : public MemoryClient, protected ExitListener, private 
 
   const WarpTable& table() const { return sm_.table(); }
   const Cycle& clock() const { return sm_.formation.clock(); }
+  // What the slots lack to issue; lives as long as the core.
+  virtual const IssueView& view() const = 0;
   // One scheduler per port, before anything runs. They are made of the warp table, which exists only with the core.
   void SetSchedulers(std::vector<std::unique_ptr<WarpScheduler>> schedulers) {
     sm_.notifier.SetSchedulers(std::move(schedulers));

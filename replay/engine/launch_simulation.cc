@@ -105,6 +105,7 @@ void LaunchSimulation::CompleteContext(const WarpOccupancy& by_warp) {
   context_.any_lane = traits.lanes.any;
   context_.swizzle = traits.lanes.swizzled;
   context_.static_warps = traits.regrouping == Regrouping::kNever;
+  context_.scoreboard = traits.scoreboard.scope;
   if (run_.options.machine.core().thesis().register_read_bypass() && (context_.static_warps || traits.mixed_pcs)) {
     --context_.pipeline_depth;
   }

@@ -44,6 +44,7 @@ class ObservedScheduler final : public WarpScheduler {
   void WarpExited(BlockId block) override { scheduler_->WarpExited(block); }
   void LongLatencyStarted(SlotId slot) override { scheduler_->LongLatencyStarted(slot); }
   void LongLatencyEnded(SlotId slot) override { scheduler_->LongLatencyEnded(slot); }
+  bool asks_what_slots_lack() const override { return scheduler_->asks_what_slots_lack(); }
   bool watches_caches() const override { return scheduler_->watches_caches(); }
   void CacheEvent(const CacheNotice& notice) override { scheduler_->CacheEvent(notice); }
   std::span<const uint64_t> counters() const override { return scheduler_->counters(); }

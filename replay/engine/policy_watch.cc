@@ -74,6 +74,7 @@ class WatchedDivergence final : public Watch<DivergencePolicy> {
   using Watch::Watch;
 
   uint32_t interests() const override { return HEDDLE_WATCH(interests); }
+  void SetIssueView(const IssueView& view) override { HEDDLE_WATCH(SetIssueView, view); }
   void Admit(const BlockAdmission& admission, WarpEditor& editor) override { HEDDLE_WATCH(Admit, admission, editor); }
   Verdict Resolve(const Resolution& resolution, WarpEditor& editor) override {
     return HEDDLE_WATCH(Resolve, resolution, editor);
@@ -98,6 +99,7 @@ class WatchedDivergence final : public Watch<DivergencePolicy> {
     return HEDDLE_WATCH(BarrierReleased, slot, barrier, editor);
   }
   void LongLatency(SlotId slot, WarpEditor& editor) override { HEDDLE_WATCH(LongLatency, slot, editor); }
+  void LongLatencyEnded(SlotId slot, WarpEditor& editor) override { HEDDLE_WATCH(LongLatencyEnded, slot, editor); }
   void Retire(BlockId block, WarpEditor& editor) override { HEDDLE_WATCH(Retire, block, editor); }
   std::span<const uint64_t> counters() const override { return HEDDLE_WATCH(counters); }
   std::string Explain(const WarpTable& table) const override { return HEDDLE_WATCH(Explain, table); }
@@ -135,6 +137,7 @@ class WatchedScheduler final : public Watch<WarpScheduler> {
   void WarpExited(BlockId block) override { HEDDLE_WATCH(WarpExited, block); }
   void LongLatencyStarted(SlotId slot) override { HEDDLE_WATCH(LongLatencyStarted, slot); }
   void LongLatencyEnded(SlotId slot) override { HEDDLE_WATCH(LongLatencyEnded, slot); }
+  bool asks_what_slots_lack() const override { return HEDDLE_WATCH(asks_what_slots_lack); }
   bool watches_caches() const override { return HEDDLE_WATCH(watches_caches); }
   void CacheEvent(const CacheNotice& notice) override { HEDDLE_WATCH(CacheEvent, notice); }
   std::span<const uint64_t> counters() const override { return HEDDLE_WATCH(counters); }

@@ -37,7 +37,8 @@ void SmArray::Make(uint32_t sm) {
   for (int port = 0; port < context_.ports; ++port) {
     const SchedulerContext scheduler_context{core->table(),        context_.program,  context_.warp_size,
                                              context_.max_threads, context_.capacity, port,
-                                             context_.ports,       &core->clock(),    shared};
+                                             context_.ports,       &core->clock(),    shared,
+                                             &core->view()};
     schedulers.push_back(MakeWatched(configuration.scheduler, scheduler_context, sm, watched));
     all_watched.push_back(watched);
     watches_grid_ |= schedulers.back()->watches_grid();

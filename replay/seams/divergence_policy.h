@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 
+#include "replay/seams/issue_view.h"
 #include "replay/seams/policy_origin.h"
 #include "replay/seams/policy_registry.h"
 #include "replay/seams/shared_state.h"
@@ -27,7 +28,7 @@ enum Interest : uint32_t {
   kIssue = 8,             // AcceptIssue before an instruction enters the pipeline
   kLaneReturns = 16,      // LanesReturned for parts of a warp's memory access
   kBarriers = 32,         // BarrierArrived, BarrierReleased
-  kLongLatency = 64,      // LongLatency when a slot has to wait for memory beyond the core
+  kLongLatency = 64,      // LongLatency, LongLatencyEnded: a slot has to wait for memory beyond the core
 };
 
 // Threads of a resolved slot that go to the same place. Lanes are those of the slot.
@@ -76,6 +77,9 @@ class DivergencePolicy {
   virtual ~DivergencePolicy() = default;
 
   virtual uint32_t interests() const { return kControlOnly; }
+  // What the SM's slots lack to issue: a view that lives as long as the policy. Comes once, before all other calls but
+  // those that ask what the policy is (interests, issue_slots).
+  virtual void SetIssueView(const IssueView& /*view*/) {}
 
   // A block enters: every thread is unassigned at the entry and has to be placed. The default makes the static warps.
   virtual void Admit(const BlockAdmission& admission, WarpEditor& editor);
@@ -108,8 +112,12 @@ class DivergencePolicy {
   virtual void BarrierArrived(SlotId /*slot*/, uint32_t /*barrier*/, WarpEditor& /*editor*/) {}
   // Returning true asks for a Resolve (reason kBarrier) of the slot instead of going on unchanged.
   virtual bool BarrierReleased(SlotId /*slot*/, uint32_t /*barrier*/, WarpEditor& /*editor*/) { return false; }
-  // kLongLatency.
+  // kLongLatency: the slot's next instruction has to wait for data from beyond the core, or the one that holds it does.
+  // After the selection of the cycle. Told again if the slot is parked, and offered while it still waits.
   virtual void LongLatency(SlotId /*slot*/, WarpEditor& /*editor*/) {}
+  // kLongLatency: the slot does not wait any more, be it offered or parked. After the completions of the cycle, before
+  // barriers let go and before timers; once, by slot. Not for a slot that has been freed or formed anew since.
+  virtual void LongLatencyEnded(SlotId /*slot*/, WarpEditor& /*editor*/) {}
   // All threads of the block have exited.
   virtual void Retire(BlockId /*block*/, WarpEditor& /*editor*/) {}
 

@@ -27,6 +27,20 @@ struct LaneRule {
   bool swizzled = false;
 };
 
+// Whose a register with a write pending is, under front ends with a scoreboard: who may not use it until then.
+enum class ScoreboardScope : uint8_t {
+  kWarp,     // all threads of the hardware warp; of a slot with threads of several, the slot's
+  kSubWarp,  // the threads that the slot had when it issued the write
+  kThread,   // those of them that carry it out, each until its own data have come
+};
+
+// The scoreboards that a divergence policy asks for.
+struct ScoreboardRule {
+  ScoreboardScope scope = ScoreboardScope::kWarp;
+  // kSubWarp: how many scoreboards a warp has in hardware. It counts as storage only; 0: as many as a warp has threads.
+  uint32_t per_warp = 0;
+};
+
 // What a dispatcher does that gives SMs single warps instead of whole blocks.
 struct WarpDispatch {
   // A warp may have to wait for others of its block elsewhere than at a barrier, which a scheduler that holds warps
@@ -52,6 +66,7 @@ struct PolicyTraits {
   bool waits_at_post_dominators = false;
   // Follows the convergence barriers of machine code (OP_CONVERGENCE), so that only such programs can be replayed.
   bool follows_convergence_barriers = false;
+  ScoreboardRule scoreboard = {};
   // Cycles that forming a warp takes; the conformance tests leave out what depends on it.
   Cycle formation_cycles = 0;
   // --- dispatch

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 
+#include "replay/seams/issue_view.h"
 #include "replay/seams/policy_origin.h"
 #include "replay/seams/policy_registry.h"
 #include "replay/seams/shared_state.h"
@@ -73,6 +74,8 @@ class WarpScheduler {
   // The slot's next instruction has to wait for memory beyond the core / no longer waits.
   virtual void LongLatencyStarted(SlotId /*slot*/) {}
   virtual void LongLatencyEnded(SlotId /*slot*/) {}
+  // Whether SchedulerContext::view is asked; only then are its answers true in every cycle.
+  virtual bool asks_what_slots_lack() const { return false; }
   // Whether CacheEvent is wanted.
   virtual bool watches_caches() const { return false; }
   virtual void CacheEvent(const CacheNotice& /*notice*/) {}
@@ -104,6 +107,9 @@ struct SchedulerContext {
   int ports;
   const Cycle* clock = nullptr;  // the present cycle; null: time stands still
   SmShared shared = {};          // with other policies of the SM, those of other ports included
+  // What slots lack to issue, for schedulers that say so (asks_what_slots_lack); null: nobody knows. Lives as the
+  // table.
+  const IssueView* view = nullptr;
 };
 
 using SchedulerRegistry = PolicyRegistry<WarpScheduler, SchedulerContext>;

@@ -154,6 +154,8 @@ class Formation {
   // MoveOn. TakeChange hands out one slot after the other until it returns false, with whether its threads are others.
   void NoteChanges() { changes_.Enable(); }
   bool AnyChange() const { return changes_.any(); }
+  // Whether the slot is among those that TakeChange has still to hand out.
+  bool HasChanged(SlotId slot) const { return changes_.noted(slot); }
   bool TakeChange(SlotId& slot, bool& threads) { return changes_.Take(slot, threads); }
 
   // --- timers

@@ -29,6 +29,7 @@ class SlotChanges {
     for (const SlotId slot : slots) Note(slot, kState);
   }
   bool any() const { return !changed_.empty(); }
+  bool noted(SlotId slot) const { return noted_[slot] != 0; }
   // Hands out one slot after the other until it returns false, with whether its threads are others.
   bool Take(SlotId& slot, bool& threads) {
     if (changed_.empty()) return false;

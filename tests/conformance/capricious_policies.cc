@@ -32,9 +32,11 @@ class Capricious final : public DivergencePolicy {
     penalises_ = random_.Chance(40);
     inserts_ = issue_slots == 1 && random_.Chance(40);
     prioritises_ = issue_slots == 1 && random_.Chance(50);
+    looks_ = random_.Chance(60);
   }
 
   uint32_t interests() const override { return interests_; }
+  void SetIssueView(const IssueView& view) override { view_ = &view; }
   int issue_slots() const override { return issue_slots_; }
   bool MayIssueWith(std::span<const SlotId> chosen, SlotId candidate, const WarpTable& table) const override {
     return (table.position[candidate].pc() + chosen.size()) % 5 != 0;
@@ -50,6 +52,7 @@ class Capricious final : public DivergencePolicy {
       return Verdict::kRefused;
     }
     refusals_ = 0;
+    Look(10, editor);
     const bool taken_out = resolution.reason == ResolveReason::kLanes;
     if (resolution.groups.size() == 1 && resolution.exited == 0 && !taken_out && random_.Chance(50)) {
       editor.Continue(resolution.slot);
@@ -69,11 +72,13 @@ class Capricious final : public DivergencePolicy {
       }
     }
     if (!placed) editor.Dissolve(resolution.slot);
+    Look(10, editor);
     if (merges_ && random_.Chance(40)) MergeSome(editor);
     return Verdict::kAccepted;
   }
 
   Verdict AcceptIssue(SlotId slot, WarpEditor& editor) override {
+    Look(5, editor);
     if (nullified_ >= 3 || !random_.Chance(15)) {
       nullified_ = 0;
       return Verdict::kAccepted;
@@ -84,16 +89,19 @@ class Capricious final : public DivergencePolicy {
     return Verdict::kRefused;
   }
 
-  bool LanesReturned(SlotId /*slot*/, LaneMask /*lanes*/, WarpEditor& /*editor*/) override {
+  bool LanesReturned(SlotId /*slot*/, LaneMask /*lanes*/, WarpEditor& editor) override {
+    Look(20, editor);
     ++counters_[kLanesReturned];
     return random_.Chance(50);
   }
   void Tick(WarpEditor& editor) override {
+    Look(5, editor);
     if (random_.Chance(5)) MergeSome(editor);
     if (random_.Chance(5)) SplitSome(editor);
   }
   void Timer(uint64_t tag, WarpEditor& editor) override {
     ++counters_[kTimers];
+    Look(10, editor);
     if (const auto it = held_.find(tag); it != held_.end()) {
       const Held held = it->second;
       held_.erase(it);
@@ -111,7 +119,14 @@ class Capricious final : public DivergencePolicy {
   }
   void LongLatency(SlotId /*slot*/, WarpEditor& editor) override {
     ++counters_[kLongLatencies];
+    Look(20, editor);
     if (random_.Chance(20)) SplitSome(editor);
+  }
+  void LongLatencyEnded(SlotId slot, WarpEditor& editor) override {
+    ++counters_[kLongLatencyEnds];
+    Look(20, editor);
+    if (random_.Chance(20)) SplitSome(editor);
+    if (random_.Chance(20) && editor.table().state[slot] == SlotState::kOffered) Rest(slot, editor);
   }
 
   std::span<const uint64_t> counters() const override { return counters_; }
@@ -122,13 +137,27 @@ class Capricious final : public DivergencePolicy {
             {"timers", "calls", "timers that fired"},
             {"lanes_returned", "calls", "parts of accesses"},
             {"long_latencies", "calls", "long waits"},
+            {"long_latency_ends", "calls", "ends of long waits"},
+            {"lacks", "sum", "a sum over what slots lacked"},
             {"merges", "warps", "merged"},
             {"splits", "warps", "split"},
             {"held", "groups", "threads held in no slot"}};
   }
 
  private:
-  enum Counter { kRefusals, kNullified, kTimers, kLanesReturned, kLongLatencies, kMerges, kSplits, kHeld, kCounters };
+  enum Counter {
+    kRefusals,
+    kNullified,
+    kTimers,
+    kLanesReturned,
+    kLongLatencies,
+    kLongLatencyEnds,
+    kLacks,
+    kMerges,
+    kSplits,
+    kHeld,
+    kCounters
+  };
   static constexpr uint64_t kFirstHeld = 1 << 20;
   struct Held {
     Position at;
@@ -154,6 +183,19 @@ class Capricious final : public DivergencePolicy {
       return;
     }
     Meddle(editor.Spawn(at, lanes), editor);
+  }
+
+  // Notes what all slots lack, now and then.
+  void Look(uint32_t percent, const WarpEditor& editor) {
+    if (!looks_ || !random_.Chance(percent)) return;
+    const WarpTable& table = editor.table();
+    for (size_t i = 0; i < table.state.size(); ++i) {
+      const SlotId slot = static_cast<SlotId>(i);
+      if (table.state[slot] == SlotState::kFree) continue;
+      const uint64_t lack = static_cast<uint64_t>(view_->LackOf(slot));
+      const uint64_t awaited = view_->AwaitedRegister(slot).value_or(~0u);
+      counters_[kLacks] += MixAll({editor.now(), i, lack, awaited}) & 0xffff;
+    }
   }
 
   void Rest(SlotId slot, WarpEditor& editor) {
@@ -223,6 +265,8 @@ class Capricious final : public DivergencePolicy {
   bool penalises_ = false;
   bool inserts_ = false;
   bool prioritises_ = false;
+  bool looks_ = false;
+  const IssueView* view_ = nullptr;
   int refusals_ = 0;
   int nullified_ = 0;
   uint64_t held_count_ = 0;
@@ -230,12 +274,18 @@ class Capricious final : public DivergencePolicy {
   std::array<uint64_t, kCounters> counters_{};
 };
 
+void ScopeBySeed(const Parameters& parameters, PolicyTraits& traits) {
+  constexpr ScoreboardScope kScopes[] = {ScoreboardScope::kWarp, ScoreboardScope::kSubWarp, ScoreboardScope::kThread};
+  traits.scoreboard.scope = kScopes[parameters.Integer("seed") % 3];
+}
+
 PolicyInfo CapriciousInfo(const char* name, bool mixed) {
   return PolicyInfo{
       .name = name,
       .summary = "Does at random whatever the seams allow (tests only)",
       .source = "tests",
       .traits = {.mixed_pcs = mixed},
+      .traits_by_parameters = ScopeBySeed,
       .parameters = {{.name = "seed",
                       .type = ParameterType::kInteger,
                       .default_value = "1",
@@ -264,14 +314,15 @@ HEDDLE_DIVERGENCE_POLICY(CapriciousInfo("capricious_mixed", true),
 // withdrawn before it is offered again.
 class CapriciousScheduler final : public WarpScheduler {
  public:
-  explicit CapriciousScheduler(const SchedulerContext& context)
-      : table_(context.table), port_(context.port), offered_(kMaxSlots, false) {}
+  CapriciousScheduler(const SchedulerContext& context, bool looks)
+      : table_(context.table), view_(looks ? context.view : nullptr), port_(context.port), offered_(kMaxSlots, false) {}
 
   SlotId Pick(const SlotSet& eligible) const override {
     std::vector<SlotId> slots;
     eligible.ForEach([&](SlotId slot) { slots.push_back(slot); });
-    return slots[MixAll({told_, static_cast<uint64_t>(port_)}) % slots.size()];
+    return slots[MixAll({told_, static_cast<uint64_t>(port_), Lacks()}) % slots.size()];
   }
+  bool asks_what_slots_lack() const override { return view_ != nullptr; }
   void Issued(SlotId slot) override { Leave(slot); }
   void Withdrawn(SlotId slot) override { Leave(slot); }
   void Offered(SlotId slot) override {
@@ -299,6 +350,15 @@ class CapriciousScheduler final : public WarpScheduler {
   std::span<const uint64_t> counters() const override { return counters_; }
 
  private:
+  // A sum over what all slots lack.
+  uint64_t Lacks() const {
+    uint64_t sum = 0;
+    for (size_t i = 0; view_ != nullptr && i < table_.state.size(); ++i) {
+      const SlotId slot = static_cast<SlotId>(i);
+      if (table_.state[slot] != SlotState::kFree) sum += MixAll({i, static_cast<uint64_t>(view_->LackOf(slot))});
+    }
+    return sum;
+  }
   void Leave(SlotId slot) {
     counters_[0] += !offered_[slot];
     offered_[slot] = false;
@@ -306,6 +366,7 @@ class CapriciousScheduler final : public WarpScheduler {
   }
 
   const WarpTable& table_;
+  const IssueView* view_;  // null: it does not look
   int port_;
   std::vector<bool> offered_;
   uint64_t told_ = 0;
@@ -320,10 +381,16 @@ HEDDLE_WARP_SCHEDULER(
         .name = "capricious",
         .summary = "Picks at random, and counts broken promises of the formation (tests only)",
         .source = "tests",
+        .parameters = {{.name = "looks",
+                        .type = ParameterType::kBool,
+                        .default_value = "false",
+                        .description = "whether what slots lack changes its choice"}},
         .counters = {{"broken_promises", "calls", "calls that the contract rules out"},
                      {"long_waits", "calls", "long waits that ended"}},
     },
-    [](const SchedulerContext& context, const Parameters&) { return std::make_unique<CapriciousScheduler>(context); });
+    [](const SchedulerContext& context, const Parameters& parameters) {
+      return std::make_unique<CapriciousScheduler>(context, parameters.Bool("looks"));
+    });
 
 }  // namespace
 }  // namespace heddle::replay

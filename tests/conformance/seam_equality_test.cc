@@ -1,4 +1,6 @@
 // The engine against the reference engine under policies that use every freedom of the seams, at random.
+#include <array>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,6 +27,130 @@ AcceptedConfiguration Capricious(uint64_t seed, const std::string& divergence, c
   checked.configuration.scheduler = {scheduler, ""};
   return checked;
 }
+
+// Static warps that part for good where their ways part, and meet again by chance. Looks at what all slots lack
+// whenever it is called, and may park slots that wait long until they are told not to wait any more. Does nothing else,
+// so that front ends with instruction buffers are tried as well.
+class Watchful final : public DivergencePolicy {
+ public:
+  explicit Watchful(const Parameters& parameters) : random_(static_cast<uint64_t>(parameters.Integer("seed"))) {
+    for (const uint32_t interest : {kEveryBlockEnd, kBarriers, kEveryCycle, kLaneReturns}) {
+      if (random_.Chance(40)) interests_ |= interest;
+    }
+    parks_ = random_.Chance(60);
+    merges_ = random_.Chance(60);
+  }
+
+  uint32_t interests() const override { return interests_; }
+  void SetIssueView(const IssueView& view) override { view_ = &view; }
+
+  Verdict Resolve(const Resolution& resolution, WarpEditor& editor) override {
+    Look(editor);
+    bool placed = resolution.reason == ResolveReason::kLanes;  // the others of the slot are still in flight
+    for (const PathGroup& group : resolution.groups) {
+      Lanes lanes = *resolution.lanes;
+      lanes.mask = group.lanes;
+      if (placed) {
+        editor.Spawn(group.at, lanes);
+      } else {
+        editor.Place(resolution.slot, group.at, lanes);
+      }
+      placed = true;
+    }
+    if (!placed) editor.Dissolve(resolution.slot);
+    Look(editor);
+    return Verdict::kAccepted;
+  }
+  bool LanesReturned(SlotId /*slot*/, LaneMask /*lanes*/, WarpEditor& editor) override {
+    Look(editor);
+    return random_.Chance(30);
+  }
+  void Tick(WarpEditor& editor) override {
+    if (!random_.Chance(10)) return;
+    Look(editor);
+    if (merges_) Merge(editor);
+  }
+  void BarrierArrived(SlotId /*slot*/, uint32_t /*barrier*/, WarpEditor& editor) override { Look(editor); }
+  void LongLatency(SlotId slot, WarpEditor& editor) override {
+    ++counters_[kWaits];
+    Look(editor);
+    if (!parks_ || editor.table().state[slot] != SlotState::kOffered) return;
+    editor.Park(slot, HeldReason::kDependency);
+    ++counters_[kParked];
+    Look(editor);
+  }
+  void LongLatencyEnded(SlotId slot, WarpEditor& editor) override {
+    ++counters_[kEnds];
+    if (editor.table().state[slot] == SlotState::kParked) editor.Offer(slot);
+    Look(editor);
+    if (merges_) Merge(editor);
+  }
+
+  std::span<const uint64_t> counters() const override { return counters_; }
+  static std::vector<CounterSpec> Counters() {
+    return {{"waits", "calls", "long waits"},
+            {"ends", "calls", "ends of long waits"},
+            {"parked", "warps", "parked while they waited"},
+            {"merged", "warps", "that met another"},
+            {"lacks", "sum", "a sum over what slots lacked"}};
+  }
+
+ private:
+  enum Counter { kWaits, kEnds, kParked, kMerged, kLacks, kCounters };
+
+  void Look(const WarpEditor& editor) {
+    const WarpTable& table = editor.table();
+    for (size_t i = 0; i < table.state.size(); ++i) {
+      const SlotId slot = static_cast<SlotId>(i);
+      if (table.state[slot] == SlotState::kFree) continue;
+      const uint64_t lack = static_cast<uint64_t>(view_->LackOf(slot));
+      const uint64_t awaited = view_->AwaitedRegister(slot).value_or(~0u);
+      counters_[kLacks] += MixAll({editor.now(), i, lack, awaited}) & 0xffff;
+    }
+  }
+  // The first two offered slots of a block that are at one place and have each other's lanes free go on together.
+  void Merge(WarpEditor& editor) {
+    const WarpTable& table = editor.table();
+    for (size_t into = 0; into < table.state.size(); ++into) {
+      if (table.state[into] != SlotState::kOffered) continue;
+      for (size_t from = into + 1; from < table.state.size(); ++from) {
+        if (table.state[from] != SlotState::kOffered || table.position[from] != table.position[into]) continue;
+        if (table.block[from] != table.block[into] || (table.lanes[from].mask & table.lanes[into].mask) != 0) continue;
+        editor.Merge(static_cast<SlotId>(from), static_cast<SlotId>(into));
+        ++counters_[kMerged];
+        return;
+      }
+    }
+  }
+
+  Random random_;
+  uint32_t interests_ = kLongLatency;
+  bool parks_ = false;
+  bool merges_ = false;
+  const IssueView* view_ = nullptr;
+  std::array<uint64_t, kCounters> counters_{};
+};
+
+void ScopeBySeed(const Parameters& parameters, PolicyTraits& traits) {
+  constexpr ScoreboardScope kScopes[] = {ScoreboardScope::kWarp, ScoreboardScope::kSubWarp, ScoreboardScope::kThread};
+  traits.scoreboard.scope = kScopes[parameters.Integer("seed") % 3];
+}
+
+HEDDLE_DIVERGENCE_POLICY(
+    PolicyInfo{
+        .name = "watchful",
+        .summary = "Looks at what slots lack whenever it can (tests only)",
+        .source = "tests",
+        .traits_by_parameters = ScopeBySeed,
+        .parameters = {{.name = "seed",
+                        .type = ParameterType::kInteger,
+                        .default_value = "1",
+                        .minimum = 0,
+                        .maximum = 1 << 30,
+                        .description = "of the random choices, and of the scoreboards' scope"}},
+        .counters = Watchful::Counters(),
+    },
+    [](const DivergenceContext&, const Parameters& parameters) { return std::make_unique<Watchful>(parameters); });
 
 // Sends the next block to the SM whose warps have issued least, as far as the dispatcher is told.
 class LeastIssued final : public BlockDispatcher {
@@ -83,10 +209,33 @@ TEST(SeamEquality, WhateverAPolicyDoes) {
       configurations.push_back(Capricious(seed * 10 + i, random.Chance(70) ? "capricious" : "capricious_mixed",
                                           random.OneOf({"capricious", "capricious", "lrr", "gto", "fifo"}),
                                           random.Chance(70) ? "block" : "core"));
+      Configuration& last = configurations.back().configuration;
+      if (last.scheduler.name == "capricious" && seed % 2 == 0) last.scheduler.parameters = "looks=true";
     }
     ComparisonOptions options;
     options.force_tick = random.Chance(20);
     options.cache_bytes = random.OneOf<uint64_t>({1, 20'000, 256u << 20});
+    ExpectEqual(*random_case.reader, random_case.machine, configurations, options);
+    if (HasFailure()) return;
+  }
+}
+
+// Whatever a policy asks, both engines answer alike, and tell of waits and their ends in the same cycles. The seed also
+// chooses between scoreboards per warp, sub-warp and thread.
+TEST(SeamEquality, WhatAPolicySeesWithInstructionBuffers) {
+  for (const uint64_t seed : Seeds(1, 60)) {
+    const RandomCase random_case = MakeBufferCase(MixAll({seed, 277}));
+    SCOPED_TRACE(testing::Message() << "number " << seed << ", " << random_case.Text());
+    Random random(MixAll({seed, 278}));
+    std::vector<AcceptedConfiguration> configurations(3);
+    for (size_t i = 0; i < configurations.size(); ++i) {
+      Configuration& one = configurations[i].configuration;
+      one.divergence = {"watchful", "seed=" + std::to_string(seed * 10 + i)};
+      one.scheduler = {random.OneOf({"capricious", "lrr", "gto", "fifo"}), ""};
+      if (one.scheduler.name == "capricious" && random.Chance(50)) one.scheduler.parameters = "looks=true";
+    }
+    ComparisonOptions options;
+    options.force_tick = random.Chance(20);
     ExpectEqual(*random_case.reader, random_case.machine, configurations, options);
     if (HasFailure()) return;
   }
@@ -133,7 +282,19 @@ TEST(SeamEquality, ThePoliciesUseEveryFreedom) {
       }
     }
   }
-  EXPECT_EQ(counters.size(), 16);
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    const RandomCase random_case = MakeBufferCase(MixAll({seed, 277}));
+    std::vector<Configuration> configurations(1);
+    configurations[0].divergence = {"watchful", "seed=" + std::to_string(seed)};
+    ReplayOptions options;
+    options.machine = random_case.machine;
+    const auto results = Replay(*random_case.reader, configurations, options);
+    ASSERT_TRUE(results.ok()) << results.status();
+    for (const result::v1::LaunchResult& launch : (*results)[0].launch()) {
+      for (const auto& [name, value] : launch.divergence_counter()) counters["watchful." + name] += value;
+    }
+  }
+  EXPECT_EQ(counters.size(), 25);
   for (const auto& [name, count] : counters) EXPECT_GT(count, 20) << name;
   EXPECT_GT(inserted, 20);
 }

@@ -22,6 +22,7 @@ void ReferenceCore::Complete(Cycle now, const std::function<void(uint64_t)>& ret
   formation_.SetNow(now);
   WriteBackAll(now, retired);
   RunPipeline(now, retired);
+  NotifyEnds();
   ReleaseBarriers(now);
   RetireBlocks(retired);
   for (uint64_t tag; formation_.PopTimer(tag);) policy_->Timer(tag, formation_.editor());
@@ -59,7 +60,10 @@ bool ReferenceCore::Process(Cycle now, const WriteBack& item) {
     lanes.mask &= item.lanes;
     return Finish(slot, lanes, in_flight.pc, /*barrier_resolve=*/false, /*take=*/true);
   }
-  if (in_flight.off_core) schedulers_[formation_.table().port[slot]]->LongLatencyEnded(slot);
+  if (in_flight.off_core) {
+    schedulers_[formation_.table().port[slot]]->LongLatencyEnded(slot);
+    if ((interests_ & kLongLatency) != 0) ended_[slot] = formation_.table().formed[slot];
+  }
   if (in_flight.inserted) {
     formation_.TookInserted(slot);
     formation_.Advance(slot, formation_.table().position[slot]);

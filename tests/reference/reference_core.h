@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "tests/reference/reference_sm.h"
@@ -20,6 +21,8 @@ class ReferenceCore : public ReferenceSm {
   void RunCycle(Cycle now, const std::function<void(uint64_t)>& retired) override;
   bool Stuck() const override;
   Cycle EndOf(Cycle now) const override { return now; }
+  Lack LackOf(SlotId slot) const override;
+  std::optional<uint32_t> AwaitedRegister(SlotId /*slot*/) const override { return std::nullopt; }
 
  protected:
   // The instruction of a slot between issue and the end of its work.
@@ -49,6 +52,8 @@ class ReferenceCore : public ReferenceSm {
   // The slots have issued together.
   virtual void Entered(Cycle /*now*/, int /*port*/, const std::vector<SlotId>& /*slots*/, int /*penalty*/) {}
   virtual bool HasRoom(int port) const;
+  // HasRoom, as policies see it: where latencies are fixed there is no pipeline.
+  virtual bool ShowsRoom(int /*port*/) const { return true; }
   // After write-back's own events.
   virtual void RunPipeline(Cycle /*now*/, const std::function<void(uint64_t)>& /*retired*/) {}
   // A fence has to wait for stores of its threads.
@@ -76,6 +81,7 @@ class ReferenceCore : public ReferenceSm {
   std::map<Cycle, LaneMask> Latencies(Cycle now, SlotId slot, InFlight& in_flight) const;
   uint32_t ScriptedLatency(Pc pc, const Lanes& lanes) const;
   void NotifyArrivals();
+  void NotifyEnds();
   int RegisterBankPenalty(SlotId slot) const;
   void CountSchedulerCycle(Slotting slotting);
   void CountCycle(Cycle now);
@@ -86,8 +92,9 @@ class ReferenceCore : public ReferenceSm {
   std::vector<WriteBack> pending_;  // not due yet
   std::deque<WriteBack> queue_;     // due
   std::vector<Port> ports_;
-  std::vector<SlotId> issued_now_;  // slots that issued in this cycle, in order
-  std::set<SlotId> fences_;         // slots whose fence waits for stores
+  std::map<SlotId, uint64_t> ended_;  // long waits that are over, and which warp waited
+  std::vector<SlotId> issued_now_;    // slots that issued in this cycle, in order
+  std::set<SlotId> fences_;           // slots whose fence waits for stores
   uint64_t issues_ = 0;
 };
 

@@ -50,6 +50,58 @@ ReferenceBufferCore::Condition ReferenceBufferCore::ConditionOf(SlotId slot) con
           .only_write = WritersOf(slot, true, false).empty()};
 }
 
+Lack ReferenceBufferCore::LackOf(SlotId slot) const {
+  const WarpTable& table = formation_.table();
+  if (!Live(slot)) return Lack::kWarp;
+  if (table.state[slot] == SlotState::kResolving) return Lack::kDecision;
+  if (table.state[slot] == SlotState::kBarrier) return Lack::kBarrier;
+  if (table.state[slot] == SlotState::kInFlight) {
+    const Work* work = Holding(slot);
+    if (work == nullptr) return Lack::kDecision;
+    if (work->fence) return Lack::kBarrier;
+    if (work->control) return Lack::kBranch;
+    if (!work->to_memory) return Lack::kResult;
+    return work->off_core ? Lack::kFarMemory : Lack::kMemory;
+  }
+  const Lack of_unit = HasUnit(slot) ? Lack::kNothing : Lack::kUnit;
+  if (one_in_flight() && table.state[slot] == SlotState::kOffered) {
+    const auto known = offers_.find(slot);
+    const bool counted = known != offers_.end() && known->second == table.offered_at[slot];
+    const Cycle offered = counted ? offered_.at(slot) : now_;
+    if (now_ < offered + launch_.machine->core().ibuffer().reformed_warp_cycles()) return Lack::kInstruction;
+  }
+  if (one_in_flight() || formation_.inserted(slot) > 0) return of_unit;
+  if (Paused(slot)) return Lack::kResult;
+  const Buffer& buffer = buffers_[slot];
+  const bool its_own = buffer.formed == table.formed[slot] && buffer.head == table.position[slot].pc();
+  if (!its_own || buffer.entries == 0) return Lack::kInstruction;
+  const bool blocked = ByControlBits() ? WaitAtBarriers(slot).blocked : !WritersOf(slot, true, true).empty();
+  if (!blocked) return of_unit;
+  Lack lack = Lack::kResult;
+  for (const Work* work : Producers(slot)) {
+    if (work->off_core) return Lack::kFarMemory;
+    if (work->memory) lack = Lack::kMemory;
+  }
+  return lack;
+}
+
+std::optional<uint32_t> ReferenceBufferCore::AwaitedRegister(SlotId slot) const {
+  const SlotState state = formation_.table().state[slot];
+  if (!Live(slot) || (state != SlotState::kOffered && state != SlotState::kParked)) return std::nullopt;
+  if (one_in_flight() || ByControlBits() || formation_.inserted(slot) > 0) return std::nullopt;
+  const Position at = formation_.table().position[slot];
+  const trace::v1::Instruction& instruction = program().instruction(at.pc());
+  const std::vector<const Work*> writers = WritersOf(slot, true, true);
+  for (const auto* numbers : {&instruction.src(), &instruction.dst()}) {
+    for (const uint32_t number : *numbers) {
+      for (const Work* work : writers) {
+        if (work->writes.contains({at.depth(), number})) return number;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 bool ReferenceBufferCore::AllWaitForMemory() const {
   bool any = false;
   for (size_t t = 0; t < threads_.size(); ++t) {

@@ -64,7 +64,8 @@ void ReferenceBufferCore::RaiseBarriers(const Work& work) {
       units.memory_operand_read_cycles() == 0 ? units.memory_issue_latency() : units.memory_operand_read_cycles();
   for (Raise& raise : RaisesOf(work.at.pc())) {
     raise.number = work.number;
-    raise.threads = work.threads;
+    raise.threads = work.pending;
+    raise.holders = work.threads;
     if (raise.operands) {
       AddDue({.kind = Due::Kind::kOperands,
               .at = now_ + (work.to_memory ? of_memory : std::max(1u, units.operand_read_cycles())),

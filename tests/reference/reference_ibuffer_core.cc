@@ -37,8 +37,9 @@ ReferenceBufferCore::ReferenceBufferCore(const ReferenceLaunch& launch, uint32_t
 void ReferenceBufferCore::RunCycle(Cycle now, const std::function<void(uint64_t)>& retired) {
   now_ = now;
   formation_.SetNow(now);
-  TakeResults(now);                          // 1
-  memory_->RunCycle(now);                    // 2
+  TakeResults(now);        // 1
+  memory_->RunCycle(now);  // 2
+  DeliverEnds();
   for (const SlotId slot : Released(now)) {  // 3
     queue_.push_back({.kind = Due::Kind::kResume, .slot = slot});
     ProcessQueue();
@@ -153,6 +154,12 @@ bool ReferenceBufferCore::ProcessLanes(AccessId id, LaneMask lanes) {
     if (!work.access || work.id != id) continue;
     work.outstanding &= ~lanes;
     if (work.outstanding == 0) return Complete(work);
+    if (Scope() == ScoreboardScope::kThread) {  // these threads have their data
+      ForEachLaneOf(lanes, [&](int lane) { work.pending.erase(work.lanes.thread[lane]); });
+      for (Raise& raise : raises_) {
+        if (raise.number == work.number && !raise.operands) raise.threads = work.pending;
+      }
+    }
     if (!work.holds || (interests_ & kLaneReturns) == 0) return true;
     if (!policy_->LanesReturned(work.slot, lanes, formation_.editor())) return true;
     Lanes taken = formation_.table().lanes[work.slot];
@@ -234,7 +241,7 @@ void ReferenceBufferCore::RetireBlocks(const std::function<void(uint64_t)>& reti
       return std::any_of(entry.second.threads.begin(), entry.second.threads.end(), of_block);
     });
     for (const Raise& raise : raises_) {
-      pending |= std::any_of(raise.threads.begin(), raise.threads.end(), of_block);
+      pending |= std::any_of(raise.holders.begin(), raise.holders.end(), of_block);
     }
     if (pending) continue;
     std::erase_if(thread_pauses_, [&](const auto& pause) { return of_block(pause.first); });

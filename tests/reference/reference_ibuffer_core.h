@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -31,6 +32,8 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   bool Drained() const override { return memory_->drained(); }
   Cycle EndOf(Cycle now) const override { return now + 1; }
   void AddStatistics(ReferenceStatistics& sum) const override;
+  Lack LackOf(SlotId slot) const override;
+  std::optional<uint32_t> AwaitedRegister(SlotId slot) const override;
 
   // MemoryClient.
   void LanesDone(AccessId access, LaneMask lanes, Cycle at, bool returned) override;
@@ -60,7 +63,9 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
     bool beyond_shared = false;  // an access outside shared memory
     bool result_there = false;   // of a fence in the one-in-flight mode, which also waits for acknowledgements
     LaneMask outstanding = 0;    // lanes whose results are not there
+    Lanes lanes;                 // that issued it
     std::set<ThreadId> threads;  // whose registers it writes
+    std::set<ThreadId> pending;  // for whose threads its registers are not to be used
     std::set<Register> writes;   // pending
     uint32_t after_start = 0;    // cycles from the start in a unit to the result
     AccessId id = 0;
@@ -74,8 +79,9 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   struct Raise {
     uint8_t barrier = 0;
     bool operands = false;
-    uint64_t number = 0;  // of the work
-    std::set<ThreadId> threads{};
+    uint64_t number = 0;           // of the work
+    std::set<ThreadId> threads{};  // for whom it is up
+    std::set<ThreadId> holders{};  // whose block does not retire before it is lowered
   };
   // Whether barriers keep a slot from issuing, and the works whose results it waits for there.
   struct BarrierWait {
@@ -164,10 +170,15 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   void SubmitAccess(Work& work, const Lanes& lanes);
   bool IsShared(uint64_t address) const;
   std::set<ThreadId> Owners(const Lanes& lanes) const;
+  std::set<ThreadId> PendingFor(const Work& work) const;
+  ScoreboardScope Scope() const { return launch_.policies->divergence.traits.scoreboard.scope; }
   // That of the lowest lane's thread.
   uint32_t HwWarpOf(const Lanes& lanes) const;
   void DeliverDeferred();
   bool WaitsLong(SlotId slot) const;
+  std::vector<const Work*> Producers(SlotId slot) const;
+  bool WaitsForFarData(SlotId slot) const;
+  void DeliverEnds();
   void LookAgain();
 
   // --- reference_ibuffer_control.cc
@@ -219,6 +230,7 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   std::vector<SlotId> arrived_;                  // at a barrier, in this cycle
   std::map<uint32_t, uint8_t> exited_hw_warps_;  // and the port that had the last thread
   std::map<SlotId, LongWait> long_waits_;
+  std::map<SlotId, uint64_t> told_waits_;  // that the policy knows of, and which warp waited
   std::array<uint64_t, kMaxLanes> addresses_{};
   std::array<ThreadId, kMaxLanes> lane_threads_{};
 };

@@ -66,7 +66,7 @@ uint32_t ReferenceBufferCore::HwWarpOf(const Lanes& lanes) const {
 }
 
 // The threads whose registers an instruction of these lanes uses: a scoreboard is one per hardware warp where a warp is
-// of one hardware warp, and one per thread where it is of several.
+// of one hardware warp, and one per thread where it is of several, or where the policy asks for more.
 std::set<ThreadId> ReferenceBufferCore::Owners(const Lanes& lanes) const {
   std::set<ThreadId> own;
   std::set<int> hw_warps;
@@ -74,12 +74,21 @@ std::set<ThreadId> ReferenceBufferCore::Owners(const Lanes& lanes) const {
     own.insert(lanes.thread[lane]);
     hw_warps.insert(lanes.thread[lane] / warp_size());
   });
-  if (hw_warps.size() != 1) return own;
+  if (hw_warps.size() != 1 || Scope() != ScoreboardScope::kWarp) return own;
   for (int lane = 0; lane < warp_size(); ++lane) {
     const ThreadId thread = static_cast<ThreadId>(*hw_warps.begin() * warp_size() + lane);
     if (threads_[thread].place >= 0) own.insert(thread);
   }
   return own;
+}
+
+// Of the owners those whose registers are pending: where each thread has a scoreboard, those that carry it out.
+std::set<ThreadId> ReferenceBufferCore::PendingFor(const Work& work) const {
+  if (Scope() != ScoreboardScope::kThread) return work.threads;
+  std::set<ThreadId> executing;
+  ForEachLaneOf(work.inserted ? work.lanes.mask : Executing(work.lanes),
+                [&](int lane) { executing.insert(work.lanes.thread[lane]); });
+  return executing;
 }
 
 std::vector<const ReferenceBufferCore::Work*> ReferenceBufferCore::WritersOf(SlotId slot, bool sources,
@@ -99,7 +108,7 @@ std::vector<const ReferenceBufferCore::Work*> ReferenceBufferCore::WritersOf(Slo
     bool writes = false;
     for (const Register& written : work.writes) writes |= used.contains(written);
     bool meets = false;
-    ForEachLaneOf(lanes.mask, [&](int lane) { meets |= work.threads.contains(lanes.thread[lane]); });
+    ForEachLaneOf(lanes.mask, [&](int lane) { meets |= work.pending.contains(lanes.thread[lane]); });
     if (writes && meets) writers.push_back(&work);
   }
   return writers;
@@ -123,7 +132,9 @@ void ReferenceBufferCore::Issue(int port, SlotId slot) {
   work.store = work.access && instruction.op() == v1::OP_STORE;
   work.memory = work.access && !work.store;
   work.outstanding = work.access ? accessing : lanes.mask;
+  work.lanes = lanes;
   work.threads = Owners(lanes);
+  work.pending = PendingFor(work);
   const bool barrier = !work.inserted && instruction.op() == v1::OP_BARRIER;
   work.fence = !work.inserted && instruction.op() == v1::OP_FENCE;
   if (work.fence) {  // it waits for the stores of its own threads
@@ -207,7 +218,7 @@ void ReferenceBufferCore::SubmitAccess(Work& work, const Lanes& lanes) {
   work.id = 0;
   while (taken.contains(work.id)) ++work.id;
   work.beyond_shared = !(instruction.space() == v1::SPACE_SHARED);
-  if (work.store) unacknowledged_.push_back({work.id, work.threads});
+  if (work.store) unacknowledged_.push_back({work.id, work.pending});
   bool has_address = false;
   ForEachLaneOf(lanes.mask, [&](int lane) {
     const Thread& thread = threads_[lanes.thread[lane]];
@@ -258,7 +269,10 @@ void ReferenceBufferCore::DeliverDeferred() {
     const SlotId slot = static_cast<SlotId>(i);
     if (!WaitsLong(slot) || long_waits_.contains(slot)) continue;
     long_waits_[slot] = {formation_.table().formed[slot], formation_.table().port[slot]};
-    if ((interests_ & kLongLatency) != 0) policy_->LongLatency(slot, formation_.editor());
+    if ((interests_ & kLongLatency) != 0) {
+      told_waits_[slot] = formation_.table().formed[slot];
+      policy_->LongLatency(slot, formation_.editor());
+    }
     schedulers_[formation_.table().port[slot]]->LongLatencyStarted(slot);
     LookAgain();
   }
@@ -271,8 +285,40 @@ bool ReferenceBufferCore::WaitsLong(SlotId slot) const {
   if (one_in_flight() || formation_.table().state[slot] != SlotState::kOffered) return false;
   if (ConditionOf(slot).what != kData || formation_.inserted(slot) > 0) return false;
   if (Paused(slot)) return false;
-  const std::vector<const Work*> writers = ByControlBits() ? WaitAtBarriers(slot).results : WritersOf(slot, true, true);
-  return std::any_of(writers.begin(), writers.end(), [](const Work* work) { return work->off_core; });
+  const std::vector<const Work*> producers = Producers(slot);
+  return std::any_of(producers.begin(), producers.end(), [](const Work* work) { return work->off_core; });
+}
+
+// The works whose results the slot's next instruction waits for.
+std::vector<const ReferenceBufferCore::Work*> ReferenceBufferCore::Producers(SlotId slot) const {
+  return ByControlBits() ? WaitAtBarriers(slot).results : WritersOf(slot, true, true);
+}
+
+// The same of a slot that may be parked, whether or not its instruction has been fetched.
+bool ReferenceBufferCore::WaitsForFarData(SlotId slot) const {
+  const SlotState state = formation_.table().state[slot];
+  if (!Live(slot)) return false;
+  if (state == SlotState::kInFlight) {
+    const Work* held = Holding(slot);
+    return held != nullptr && !held->control && held->access && held->off_core;
+  }
+  if (state != SlotState::kOffered && state != SlotState::kParked) return false;
+  if (one_in_flight() || formation_.inserted(slot) > 0) return false;
+  const std::vector<const Work*> producers = Producers(slot);
+  return std::any_of(producers.begin(), producers.end(), [](const Work* work) { return work->off_core; });
+}
+
+// Between steps 2 and 3: waits that the policy knows of and that are over, by slot.
+void ReferenceBufferCore::DeliverEnds() {
+  const WarpTable& table = formation_.table();
+  const std::map<SlotId, uint64_t> told = told_waits_;
+  for (const auto& [slot, formed] : told) {
+    const bool same = table.state[slot] != SlotState::kFree && table.formed[slot] == formed;
+    if (same && WaitsForFarData(slot)) continue;
+    told_waits_.erase(slot);
+    if (same) policy_->LongLatencyEnded(slot, formation_.editor());
+    LookAgain();
+  }
 }
 
 // What may have changed with whatever the policy has just done, or with a result.

@@ -38,6 +38,31 @@ void ReferenceCore::NotifyArrivals() {
   issued_now_.clear();
 }
 
+// Long waits that have ended in this cycle, by slot.
+void ReferenceCore::NotifyEnds() {
+  const WarpTable& table = formation_.table();
+  for (const auto& [slot, formed] : ended_) {
+    const bool same = table.state[slot] != SlotState::kFree && table.formed[slot] == formed;
+    if (same) policy_->LongLatencyEnded(slot, formation_.editor());
+  }
+  ended_.clear();
+}
+
+Lack ReferenceCore::LackOf(SlotId slot) const {
+  const WarpTable& table = formation_.table();
+  if (table.state[slot] == SlotState::kFree || table.lanes[slot].mask == 0) return Lack::kWarp;
+  if (table.state[slot] == SlotState::kResolving) return Lack::kDecision;
+  if (table.state[slot] == SlotState::kBarrier) return Lack::kBarrier;
+  if (table.state[slot] != SlotState::kInFlight) return ShowsRoom(table.port[slot]) ? Lack::kNothing : Lack::kUnit;
+  const InFlight& in_flight = in_flight_.at(slot);
+  if (in_flight.inserted) return Lack::kResult;
+  const v1::OpClass op = program().instruction(in_flight.pc).op();
+  if (in_flight.barrier || op == v1::OP_FENCE) return Lack::kBarrier;
+  if (in_flight.off_core) return Lack::kFarMemory;
+  const bool memory = op == v1::OP_LOAD || op == v1::OP_STORE || op == v1::OP_ATOMIC || op == v1::OP_TEXTURE;
+  return memory && Executing(table.lanes[slot]) != 0 ? Lack::kMemory : Lack::kResult;
+}
+
 ReferenceCore::Slotting ReferenceCore::SelectPort(Cycle now, int port) {
   if (Eligible(port, [](SlotId) { return true; }).empty()) return Slotting::kNothing;
   if (ports_[port].free_at > now) return Slotting::kStalled;

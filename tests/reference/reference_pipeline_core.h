@@ -82,6 +82,7 @@ class ReferencePipelineCore final : public ReferenceCore, public MemoryClient {
   void Start(Cycle now, SlotId slot, InFlight& in_flight) override;
   void Entered(Cycle now, int port, const std::vector<SlotId>& slots, int penalty) override;
   bool HasRoom(int port) const override;
+  bool ShowsRoom(int port) const override { return HasRoom(port); }
   void RunPipeline(Cycle now, const std::function<void(uint64_t)>& retired) override;
   bool FenceWaits(SlotId slot, const InFlight& in_flight) const override;
 

@@ -40,11 +40,12 @@ ReferenceSm::ReferenceSm(const ReferenceLaunch& launch, uint32_t sm, int capacit
                         SmShared(*launch.shared, sm)},
       launch.policies->divergence.parameters);
   interests_ = policy_->interests();
+  policy_->SetIssueView(*this);
   std::vector<WarpScheduler*> watchers;
   for (int port = 0; port < ports; ++port) {
     schedulers_.push_back(launch.policies->scheduler.entry->make(
         SchedulerContext{formation_.table(), program(), warp_size(), threads, static_cast<int>(core.max_blocks()), port,
-                         ports, &formation_.clock(), SmShared(*launch.shared, sm)},
+                         ports, &formation_.clock(), SmShared(*launch.shared, sm), this},
         launch.policies->scheduler.parameters));
     watchers.push_back(schedulers_.back().get());
   }

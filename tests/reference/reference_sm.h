@@ -19,6 +19,7 @@
 #include "replay/memory/ports/memory_system.h"
 #include "replay/seams/divergence_policy.h"
 #include "replay/seams/fetch_policy.h"
+#include "replay/seams/issue_view.h"
 #include "replay/seams/warp_scheduler.h"
 #include "replay/warps/formation.h"
 #include "tests/reference/reference_statistics.h"
@@ -53,7 +54,7 @@ struct ReferenceLaunch {
   bool KeepsWarps() const { return policies->divergence.traits.regrouping == Regrouping::kNever; }
 };
 
-class ReferenceSm {
+class ReferenceSm : public IssueView {
  public:
   ReferenceSm(const ReferenceLaunch& launch, uint32_t sm, int capacity);
   virtual ~ReferenceSm() = default;

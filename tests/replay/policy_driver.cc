@@ -58,6 +58,7 @@ PolicyDriver::PolicyDriver(Scenario scenario, Options options)
   policy_ = (*divergence)
                 ->make({scenario_.program(), warp_size, hardware_threads, blocks, 1, SmShared(*shared_, 0)},
                        *divergence_parameters);
+  policy_->SetIssueView(view_);
   scheduler_ = (*scheduler)
                    ->make({formation_->table(), scenario_.program(), warp_size, hardware_threads, blocks, 0, 1,
                            /*clock=*/nullptr, SmShared(*shared_, 0)},
@@ -73,6 +74,21 @@ PolicyDriver::PolicyDriver(Scenario scenario, Options options)
       const size_t hardware = (block * static_cast<size_t>(hw_warps) + hw_warp) * static_cast<size_t>(warp_size) + lane;
       threads_[hardware] = {scenario_.Steps(block, index), 0, block, index};
     }
+  }
+}
+
+Lack PolicyDriver::View::LackOf(SlotId slot) const {
+  switch (driver_.formation_->table().state[slot]) {
+    case SlotState::kFree:
+      return Lack::kWarp;
+    case SlotState::kInFlight:
+      return Lack::kResult;
+    case SlotState::kBarrier:
+      return Lack::kBarrier;
+    case SlotState::kResolving:
+      return Lack::kDecision;
+    default:
+      return Lack::kNothing;
   }
 }
 

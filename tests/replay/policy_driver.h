@@ -46,6 +46,17 @@ class PolicyDriver {
   uint64_t scheduler_counter(const std::string& name) const;
 
  private:
+  // A slot lacks nothing but what its state says: there are no buffers, registers or units.
+  class View final : public IssueView {
+   public:
+    explicit View(const PolicyDriver& driver) : driver_(driver) {}
+    Lack LackOf(SlotId slot) const override;
+    std::optional<uint32_t> AwaitedRegister(SlotId /*slot*/) const override { return std::nullopt; }
+
+   private:
+    const PolicyDriver& driver_;
+  };
+
   struct Thread {
     std::vector<Scenario::Step> steps;
     size_t done = 0;
@@ -88,6 +99,7 @@ class PolicyDriver {
   std::vector<SlotId> opened_;
   std::vector<BlockId> opened_blocks_;
   std::vector<LoggedIssue> issues_;
+  const View view_{*this};
 };
 
 }  // namespace heddle::replay

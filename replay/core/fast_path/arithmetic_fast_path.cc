@@ -34,7 +34,12 @@ std::unique_ptr<FastPath> ArithmeticFastPath::Make(const FastPathParts& parts) {
   const bool suits = parts.state.regular_warps && !parts.state.stalls && parts.sm.issues.unwatched() &&
                      !context.observes_states && !context.force_tick && parts.state.scoreboard.one_word() &&
                      (parts.sm.interests & kQuestions) == 0;
-  return suits ? std::make_unique<ArithmeticFastPath>(parts) : nullptr;
+  if (!suits) return nullptr;
+  // What is taken over is not where a scheduler's view looks for it.
+  for (const auto& scheduler : parts.sm.notifier.schedulers()) {
+    if (scheduler->asks_what_slots_lack()) return nullptr;
+  }
+  return std::make_unique<ArithmeticFastPath>(parts);
 }
 
 ArithmeticFastPath::ArithmeticFastPath(const FastPathParts& parts)
@@ -129,7 +134,7 @@ bool ArithmeticFastPath::NothingWaits() const {
   return sm.blocks.resident() != 0 && !sm.run.failed && !parts_.resolve.waits() && sm.write_back.held() == 0 &&
          !sm.barriers.opened() && !sm.notifier.any_deferred() && !parts_.results.reported() &&
          sm.formation.next_timer() == kNever && !sm.formation.prioritised() && !sm.formation.AnyChange() &&
-         !parts_.status.any_long_wait() && parts_.results.retiring().empty();
+         !parts_.status.any_long_wait() && !parts_.status.any_end_due() && parts_.results.retiring().empty();
 }
 
 bool ArithmeticFastPath::TakeWarps() {

@@ -16,8 +16,10 @@ IBufferCore::IBufferCore(const LaunchContext& context, const BufferSetup& setup,
       status_(sm_, state_, buffers_),
       fetch_(sm_, state_, buffers_, status_),
       results_(sm_, resolve_, state_, status_),
-      issue_(sm_, resolve_, state_, buffers_, status_, results_) {
+      issue_(sm_, resolve_, state_, buffers_, status_, results_),
+      view_(sm_, state_, issue_) {
   sm_.formation.NoteChanges();
+  sm_.policy->SetIssueView(view_);
 }
 
 // --- the cycle
@@ -51,6 +53,11 @@ void IBufferCore::RunCycle(Cycle now) {
   RunAfterMemory(now);
 }
 
+void IBufferCore::DeliverEndsOfWaits() {
+  status_.TakeChanges();
+  status_.DeliverEnds(view_);
+}
+
 void IBufferCore::RunCollectives(Cycle now) {
   if (sm_.async.used()) RunAsync(now);
   if (sm_.rendezvous.used()) RunRendezvous(now);
@@ -82,6 +89,7 @@ void IBufferCore::RunAfterMemory(Cycle now) {
   results_.CompleteReported(now);
   if (sm_.has_collectives) [[unlikely]]
     RunCollectives(now);
+  if (status_.any_end_due()) DeliverEndsOfWaits();
   if (BarriersOrTimersDue(now)) RunBarriersAndTimers(now);
   status_.TakeChanges();
   if (resident() == 0) {
@@ -136,6 +144,7 @@ Cycle IBufferCore::NextWake(Cycle now) const {
 Cycle IBufferCore::CoreWake(Cycle now) const {
   const Cycle next = now + 1;
   if (resolve_.waits() || sm_.write_back.held() != 0 || sm_.barriers.opened() || status_.any_long_wait()) return next;
+  if (status_.any_end_due()) return next;
   if (sm_.AnyGroupReady()) return next;
   if (resident() > 0 && (sm_.context.force_tick || (sm_.interests & kEveryCycle) != 0)) return next;
   Cycle wake = std::max(next, std::min(sm_.formation.next_timer(), issue_.NextIssue(now)));

@@ -13,6 +13,7 @@
 #include "replay/core/ibuffer/fast_path.h"
 #include "replay/core/ibuffer/fetch_stage.h"
 #include "replay/core/ibuffer/ibuffer_state.h"
+#include "replay/core/ibuffer/ibuffer_view.h"
 #include "replay/core/ibuffer/instruction_buffers.h"
 #include "replay/core/ibuffer/issue_stage.h"
 #include "replay/core/ibuffer/issue_status_unit.h"
@@ -59,6 +60,7 @@ class IBufferCore final : public SmCore {
     return {fetch_.fetches(), buffers_.counters().instructions, buffers_.counters().dropped};
   }
   const FetchPolicy& fetch_policy() const { return fetch_.policy(); }
+  const IssueView& view() const override { return view_; }
   // Whether instructions pass through buffers.
   bool buffered() const { return !state_.one_in_flight; }
 
@@ -86,6 +88,8 @@ class IBufferCore final : public SmCore {
     RunAfterMemory(now);
   }
   void RunAfterMemory(Cycle now);
+  // Waits that the policy knows of may be over.
+  void DeliverEndsOfWaits();
   // Asynchronous copies, and matrix instructions of threads that had to meet; warps that waited for them go on.
   void RunCollectives(Cycle now);
   void RunAsync(Cycle now);
@@ -114,6 +118,7 @@ class IBufferCore final : public SmCore {
   FetchStage fetch_;
   ResultStage results_;
   IssueStage issue_;
+  IBufferView view_;
   std::unique_ptr<FastPath> fast_path_;  // null: there is none
 };
 

@@ -39,13 +39,14 @@ struct IBufferState {
       : setup(buffer_setup),
         one_in_flight((sm.interests & kEveryInstruction) != 0),
         data_holds((sm.interests & kLaneReturns) != 0),
-        regular_warps(!one_in_flight && !sm.context.by_warp && setup.table.flat()),
+        scope(sm.context.scoreboard),
+        regular_warps(!one_in_flight && !sm.context.by_warp && setup.table.flat() && scope == ScoreboardScope::kWarp),
         stalls(!one_in_flight && (setup.table.has_stall_counts() || setup.register_reads.any())),
         pauses_travel(stalls && setup.table.by_control_bits()),
         issue_status(static_cast<int>(sm.table().state.size()), sm.context.ports),
         hw_warps(sm.blocks.hw_warps(), sm.table().state.size(), static_cast<uint32_t>(sm.context.warp_size),
                  !one_in_flight),
-        scoreboard(sm.blocks.hw_warps(), setup.table),
+        scoreboard(sm.blocks.hw_warps(), setup.table, scope),
         pauses(pauses_travel ? sm.blocks.hw_warps() : 0) {
     warps.reserve(sm.table().state.size());
   }
@@ -56,7 +57,9 @@ struct IBufferState {
   const bool
       one_in_flight;      // the policy resolves every instruction: no buffers, a thread has one instruction in flight
   const bool data_holds;  // a warp waits for its own loads: the policy takes lanes as their data come
-  const bool regular_warps;  // a warp may be regular: buffers, whole blocks, and a program without calls
+  const ScoreboardScope scope;  // for whom a write is pending
+  // A warp may be regular: buffers, whole blocks, a program without calls, and one scoreboard per hardware warp.
+  const bool regular_warps;
   const bool stalls;  // warps pause, or hold ports, as machine code says: it has control bits, and there are buffers
   const bool pauses_travel;  // a thread takes its pause along into other warps
   Cycle offer_cycle = 0;     // the cycle that an offer made now counts in

@@ -11,9 +11,10 @@
 namespace heddle::replay {
 
 struct InFlightEntry {
-  LaneMask outstanding = 0;  // lanes whose results are not there yet
-  SlotId slot = kNoSlot;     // that issued it
-  uint16_t hw_warp = 0;      // of its threads; kMixedHwWarps: see InFlightTable::hw_warps
+  LaneMask outstanding = 0;        // lanes whose results are not there yet
+  LaneMask owners = ~LaneMask{0};  // lanes of `hw_warp` for whose threads its writes are pending
+  SlotId slot = kNoSlot;           // that issued it
+  uint16_t hw_warp = 0;            // of its threads; kMixedHwWarps: see InFlightTable::hw_warps
   Pc pc = 0;
   bool holds = false;     // the slot is in flight until the result
   bool inserted = false;  // not in the trace
@@ -47,11 +48,18 @@ class InFlightTable {
   }
   // Hardware warps of an instruction whose threads are of several.
   std::vector<HwWarpLanes>& hw_warps(uint32_t id) { return hw_warps_[id]; }
+  // The threads of an instruction, by lane, if somebody has kept them.
+  void KeepThreads(uint32_t id, const Lanes& lanes) {
+    if (threads_.size() <= id) threads_.resize(entries_.size());
+    threads_[id] = lanes;
+  }
+  const Lanes& threads(uint32_t id) const { return threads_[id]; }
   uint64_t size() const { return size_; }
 
  private:
   std::vector<InFlightEntry> entries_;
   std::vector<std::vector<HwWarpLanes>> hw_warps_;
+  std::vector<Lanes> threads_;
   std::vector<uint32_t> free_;
   uint64_t size_ = 0;
 };

@@ -149,8 +149,9 @@ void IssueStage::Issue(int port, SlotId slot, Cycle now) {
   }
   // The table's lanes are several lines of the host's cache, which mostly has forgotten them.
   const LaneMask lanes = warp.in_order ? warp.own : warps.lanes[slot].mask;
+  LaneMask executing = lanes;
   if (sm.steps[pc].guarded) [[unlikely]]
-    sm.IssueGuarded(slot, pc);
+    executing = sm.IssueGuarded(slot, pc);
   const uint32_t groups = LaneGroups(slot);
   if (!state.one_in_flight) buffers_.TakeHead(slot, warp, pc);
   Cycle late = 0;
@@ -185,7 +186,7 @@ void IssueStage::Issue(int port, SlotId slot, Cycle now) {
   const bool writes = how.awaited && !state.one_in_flight && !data_holds;
   uint32_t in_flight_id = 0;
   if (holds || writes || how.unit == UnitClass::kMemory)
-    in_flight_id = Launch(slot, warp, lanes, holds, writes, result, now);
+    in_flight_id = Launch(slot, warp, lanes, holds, writes, executing, result, now);
   if (holds) {
     InFlightReason why = how.unit == UnitClass::kMemory ? InFlightReason::kMemory : InFlightReason::kArithmetic;
     if (how.hold == Hold::kControl) why = InFlightReason::kControl;
@@ -219,7 +220,7 @@ Cycle IssueStage::TakeControl(int port, SlotId slot, WarpEntry& warp, Pc pc, Cyc
 }
 
 inline uint32_t IssueStage::Launch(SlotId slot, const WarpEntry& warp, LaneMask lanes, bool holds, bool writes,
-                                   Cycle result, Cycle now) {
+                                   LaneMask executing, Cycle result, Cycle now) {
   SmParts& sm = sm_;
   IBufferState& state = state_;
   ResultStage& results = results_;
@@ -229,6 +230,7 @@ inline uint32_t IssueStage::Launch(SlotId slot, const WarpEntry& warp, LaneMask 
   entry.outstanding = lanes;
   entry.holds = holds;
   entry.writes = writes;
+  if (state.scope == ScoreboardScope::kThread) results.NoteOwners(id, sm.table().lanes[slot], executing);
   const bool memory = state.setup.table[at.pc()].unit == UnitClass::kMemory;
   const LaneMask accessing = memory ? sm.LanesThatAccess(sm.steps[at.pc()], slot, lanes) : 0;
   if (accessing != 0) {

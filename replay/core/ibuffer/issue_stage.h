@@ -40,6 +40,11 @@ class IssueStage {
   [[gnu::always_inline]] inline Cycle NextIssue(Cycle now) const;
   // Whether some port has a warp that lacks nothing but the memory stage.
   bool AnyReadyForMemory() const;
+  // Whether an instruction that needs such a unit could issue in the present cycle.
+  bool HasRoom(UnitClass unit) const {
+    const Cycle now = sm_.run.now;
+    return unit == UnitClass::kMemory ? MemoryFree(now) : now >= units_.NextFree(unit);
+  }
   // What a slot that is ready waits for, in the words "wait for ...".
   std::string WhatReadyWaitsFor(UnitClass unit) const;
 
@@ -84,9 +89,10 @@ class IssueStage {
   uint32_t LaneGroupsOf(LaneMask lanes) const;
   // An asynchronous instruction, or an arrival at a barrier at which the slot does not wait, takes effect.
   void IssueCollective(SlotId slot);
-  // The instruction gets a number in flight, and goes to the memory or has its result in cycle `result`.
+  // The instruction gets a number in flight, and goes to the memory or has its result in cycle `result`. The lanes of
+  // `executing` have a guard that holds, or none.
   [[gnu::always_inline]] inline uint32_t Launch(SlotId slot, const WarpEntry& warp, LaneMask lanes, bool holds,
-                                                bool writes, Cycle result, Cycle now);
+                                                bool writes, LaneMask executing, Cycle result, Cycle now);
   // How many times an instruction issues whose threads recorded values of uniform registers: the port is held for each.
   // The threads' addresses are taken first.
   uint32_t IssuesPerValue(int port, SlotId slot, const WarpEntry& warp, LaneMask lanes, Cycle now);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "replay/core/ibuffer/ibuffer_view.h"
+
 namespace heddle::replay {
 
 void IssueStatusUnit::TakeAllChanges() {
@@ -15,6 +17,7 @@ void IssueStatusUnit::Changed(SlotId slot, bool threads) {
   WarpEntry& warp = state_.warps[slot];
   const WarpTable& warps = sm_.table();
   const SlotState state = warps.state[slot];
+  if (!told_.empty()) LookForEnds();
   if (state == SlotState::kFree || warp.formed != warps.formed[slot]) {
     // Another warp, or none. Its wait for a line of the instruction cache stays: the cache knows the slot only.
     const uint8_t port = state_.issue_status.of(slot).port();
@@ -143,10 +146,38 @@ void IssueStatusUnit::DeliverLongWaits() {
     const SlotId slot = long_waits_[i];
     if (!state_.issue_status.of(slot).off_core() || state_.warps[slot].long_wait_notified) continue;
     state_.warps[slot].long_wait_notified = true;
+    if ((sm_.interests & kLongLatency) != 0) NoteTold(slot);
     sm_.notifier.NotifyLongWait(slot);
     TakeChanges();
   }
   long_waits_.clear();
+}
+
+void IssueStatusUnit::NoteTold(SlotId slot) {
+  const auto at = std::find_if(told_.begin(), told_.end(), [=](const Told& told) { return told.slot == slot; });
+  const Told told{slot, sm_.table().formed[slot]};
+  if (at == told_.end()) {
+    told_.push_back(told);
+  } else {
+    *at = told;
+  }
+}
+
+void IssueStatusUnit::DeliverEnds(const IBufferView& view) {
+  ends_due_ = false;
+  const WarpTable& warps = sm_.table();
+  const auto same = [&](const Told& told) {
+    return warps.state[told.slot] != SlotState::kFree && warps.formed[told.slot] == told.formed;
+  };
+  std::sort(told_.begin(), told_.end(), [](const Told& a, const Told& b) { return a.slot < b.slot; });
+  for (size_t i = 0; i < told_.size(); ++i) {  // the policy may change any slot
+    const Told told = told_[i];
+    if (same(told) && view.WaitsLong(told.slot)) continue;
+    told_[i].slot = kNoSlot;
+    if (same(told)) sm_.policy->LongLatencyEnded(told.slot, sm_.formation.editor());
+    TakeChanges();
+  }
+  std::erase_if(told_, [](const Told& told) { return told.slot == kNoSlot; });
 }
 
 void IssueStatusUnit::EndLongWait(SlotId slot) {

@@ -13,6 +13,8 @@
 
 namespace heddle::replay {
 
+class IBufferView;
+
 // Between buffers and issue: a warp may issue if its buffer has an instruction, the scoreboard lets it, and the policy
 // offers it. Whoever changes one of these calls Update for the slots that it may concern.
 //
@@ -56,8 +58,13 @@ class IssueStatusUnit {
   bool any_long_wait() const { return !long_waits_.empty(); }
   // Of those that have begun in this cycle.
   void DeliverLongWaits();
-  // The slot's wait, if it has been told of, is over.
+  // The slot's wait, if it has been told of, is over: tells the scheduler.
   void EndLongWait(SlotId slot);
+  // Waits that the policy has been told of may be over; if so it is told in the next cycle that is run.
+  void LookForEnds() { ends_due_ = !told_.empty(); }
+  bool any_end_due() const { return ends_due_; }
+  // Tells the policy. `view` is the core's.
+  void DeliverEnds(const IBufferView& view);
 
   // --- warps that may issue from a later cycle on: offers of one instruction in flight, and stall counts
   // The slot's warp issues nothing before cycle `until`, whatever it has: machine code says so.
@@ -113,6 +120,8 @@ class IssueStatusUnit {
   }
   // UpdateWaiting for hardware warps with threads in several slots.
   [[gnu::noinline]] void UpdateSeveralWaiting(uint32_t hw_warp);
+  // The policy is to be told of the slot's wait, and later of its end.
+  void NoteTold(SlotId slot);
   // The slot's status begins or ends to be a long wait.
   void ChangeLongWait(SlotId slot, WarpEntry& warp);
 
@@ -120,7 +129,14 @@ class IssueStatusUnit {
   IBufferState& state_;
   InstructionBuffers& buffers_;
   std::vector<SlotId> long_waits_;  // slots that may have to be told of
-  EventWheel later_;                // slots that may issue from a cycle on
+  // A wait that the policy knows of, if it asks for them.
+  struct Told {
+    SlotId slot = kNoSlot;
+    uint64_t formed = 0;
+  };
+  std::vector<Told> told_;
+  bool ends_due_ = false;
+  EventWheel later_;  // slots that may issue from a cycle on
 };
 
 }  // namespace heddle::replay

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "replay/seams/lane_mask.h"
+
 namespace heddle::replay {
 namespace {
 
@@ -19,9 +21,43 @@ uint32_t ResultStage::Launch(SlotId slot, const WarpEntry& warp, Pc pc) {
   entry.slot = slot;
   entry.hw_warp = warp.hw_warp;
   entry.pc = pc;
+  if (state_.scope != ScoreboardScope::kWarp) entry.owners = warp.own;
   if (warp.hw_warp == kMixedHwWarps) state_.in_flight.hw_warps(id) = state_.hw_warps.mixed(slot);
   ForEachHwWarpOf(id, entry, [&](uint32_t hw_warp, LaneMask) { ++state_.hw_warps[hw_warp].results_due; });
   return id;
+}
+
+void ResultStage::NoteOwners(uint32_t id, const Lanes& lanes, LaneMask executing) {
+  state_.in_flight.KeepThreads(id, lanes);
+  InFlightEntry& entry = state_.in_flight[id];
+  const auto warp_size = static_cast<uint32_t>(sm_.context.warp_size);
+  const auto own = [&](uint32_t hw_warp) {
+    LaneMask found = 0;
+    ForEachLane(executing, [&](int lane) {
+      if (lanes.thread[lane] / warp_size == hw_warp) found |= LaneMask{1} << lanes.thread[lane] % warp_size;
+    });
+    return found;
+  };
+  if (entry.hw_warp != kMixedHwWarps) {
+    entry.owners = own(entry.hw_warp);
+    return;
+  }
+  for (HwWarpLanes& one : state_.in_flight.hw_warps(id)) one.lanes = own(one.hw_warp);
+}
+
+void ResultStage::ReleaseThreads(uint32_t id, const InFlightEntry& entry, LaneMask lanes) {
+  const auto warp_size = static_cast<uint32_t>(sm_.context.warp_size);
+  const Lanes& threads = state_.in_flight.threads(id);
+  released_.clear();
+  ForEachLane(lanes, [&](int lane) {
+    const uint32_t hw_warp = threads.thread[lane] / warp_size;
+    state_.scoreboard.ReleaseLanes(hw_warp, id, LaneMask{1} << threads.thread[lane] % warp_size);
+    for (const SlotId other : state_.hw_warps[hw_warp].slots) {
+      if (state_.issue_status.of(other).waits_for_data()) released_.push_back(other);
+    }
+  });
+  UpdateReleased();
+  if (entry.off_core) status_.LookForEnds();
 }
 
 void ResultStage::ReserveRegisters(uint32_t id, const InFlightEntry& entry, Position at, uint8_t producer) {
@@ -170,7 +206,11 @@ inline void ResultStage::Release(uint32_t id, const InFlightEntry& entry) {
       if (state_.issue_status.of(other).waits_for_data()) released_.push_back(other);
     }
   }
-  // Schedulers are told of the ends of long waits by slot.
+  UpdateReleased();
+}
+
+// Schedulers are told of the ends of long waits by slot.
+void ResultStage::UpdateReleased() {
   std::sort(released_.begin(), released_.end());
   released_.erase(std::unique(released_.begin(), released_.end()), released_.end());
   for (const SlotId other : released_) status_.Update(other);
@@ -181,6 +221,7 @@ bool ResultStage::ProcessLanes(uint32_t id, LaneMask lanes) {
   entry.outstanding &= ~lanes;
   const SlotId slot = entry.slot;
   if (entry.outstanding != 0) {
+    if (by_thread() && entry.writes) ReleaseThreads(id, entry, lanes);
     if (!entry.holds || !state_.data_holds) return true;
     const bool take = sm_.policy->LanesReturned(slot, lanes, sm_.formation.editor());
     const bool accepted = !take || resolve_.TakeLanes(slot, lanes);
@@ -192,6 +233,7 @@ bool ResultStage::ProcessLanes(uint32_t id, LaneMask lanes) {
   const Hold hold = state_.setup.table[entry.pc].hold;
   const bool awaits = state_.setup.table[entry.pc].awaits;
   Release(id, entry);
+  if (entry.off_core) status_.LookForEnds();
   if (!entry.unacknowledged) state_.in_flight.Remove(id);
   if (!holds) return true;
   status_.EndLongWait(slot);  // before the policy moves the slot on
@@ -238,7 +280,7 @@ bool ResultStage::TakeUnnoticed(uint32_t id, LaneMask lanes, Cycle at) {
   InFlightEntry& entry = state_.in_flight[id];
   // Nobody looks at some of the lanes of an instruction, if write-back has nothing else to do in this cycle.
   if (at != sm_.run.now || resolve_.waits() || (entry.outstanding & ~lanes) == 0 ||
-      (entry.holds && state_.data_holds)) {
+      (entry.holds && state_.data_holds) || (by_thread() && entry.writes)) {
     return false;
   }
   entry.outstanding &= ~lanes;

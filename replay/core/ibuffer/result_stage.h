@@ -24,6 +24,9 @@ class ResultStage {
   // --- from issue
   // A number for an instruction of the slot that has a result to come.
   uint32_t Launch(SlotId slot, const WarpEntry& warp, Pc pc);
+  // Where each thread has a scoreboard: only these lanes of the slot, whose threads are `lanes`, carry the instruction
+  // out.
+  void NoteOwners(uint32_t id, const Lanes& lanes, LaneMask executing);
   // The instruction in flight takes its registers; by control bits it raises its barriers.
   void ReserveRegisters(uint32_t id, const InFlightEntry& entry, Position at, uint8_t producer);
   // The instruction in flight is a store that fences wait for.
@@ -82,6 +85,9 @@ class ResultStage {
   bool ProcessLanes(uint32_t id, LaneMask lanes);
   // Operands of the hardware warp are read: lowers their barrier.
   void ProcessOperands(uint32_t hw_warp, uint32_t reading);
+  // Looks at the slots in released_.
+  void UpdateReleased();
+  bool by_thread() const { return state_.scope == ScoreboardScope::kThread; }
   // The registers and hardware warps of an instruction in flight that has all its results.
   [[gnu::always_inline]] inline void Release(uint32_t id, const InFlightEntry& entry);
   void Acknowledge(uint32_t id);
@@ -95,12 +101,14 @@ class ResultStage {
   bool ByBits(const InFlightEntry& entry) const {
     return state_.scoreboard.by_bits() && entry.hw_warp != kMixedHwWarps;
   }
-  // Calls function(hw_warp, lanes) for the hardware warps of an instruction in flight; all lanes, if it is of one
-  // hardware warp.
+  // The registers of lanes whose data have come, where each thread has a scoreboard.
+  void ReleaseThreads(uint32_t id, const InFlightEntry& entry, LaneMask lanes);
+  // Calls function(hw_warp, lanes) for the hardware warps of an instruction in flight, and the threads for which it
+  // writes.
   template <typename Function>
   void ForEachHwWarpOf(uint32_t id, const InFlightEntry& entry, Function function) {
     if (entry.hw_warp != kMixedHwWarps) {
-      function(entry.hw_warp, ~LaneMask{0});
+      function(entry.hw_warp, entry.owners);
     } else {
       for (const HwWarpLanes& one : state_.in_flight.hw_warps(id)) function(one.hw_warp, one.lanes);
     }

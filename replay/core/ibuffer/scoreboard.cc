@@ -18,7 +18,7 @@ void Scoreboard::CheckAll(uint32_t hw_warp, LaneMask lanes, const IssueStep& ste
     CheckBarriers(hw_warps_[hw_warp], lanes, step, hazard);
     return;
   }
-  if (table_.flat()) {
+  if (by_bits_) {
     const Word* word = &words_[size_t{hw_warp} * words_per_hw_warp_];
     for (const RegisterWord& own : table_.words(pc)) AddWord(*word++, own, hazard);
   }
@@ -108,6 +108,24 @@ void Scoreboard::Release(uint32_t hw_warp, uint32_t instruction) {
       ++i;
     }
   }
+}
+
+void Scoreboard::ReleaseLanes(uint32_t hw_warp, uint32_t instruction, LaneMask lanes) {
+  for (Write& write : hw_warps_[hw_warp].writes) {
+    if (write.instruction == instruction) write.lanes &= ~lanes;
+  }
+}
+
+bool Scoreboard::IsPending(uint32_t hw_warp, LaneMask lanes, uint32_t number, uint32_t depth) const {
+  if (by_bits_) {
+    const uint32_t dense = table_.DenseNumber(number);
+    const Word& word = words_[size_t{hw_warp} * words_per_hw_warp_ + dense / 64];
+    if ((word.pending >> (dense & 63) & 1) != 0) return true;
+  }
+  const std::vector<Write>& writes = hw_warps_[hw_warp].writes;
+  return std::any_of(writes.begin(), writes.end(), [=](const Write& write) {
+    return write.number == number && write.depth == depth && (write.lanes & lanes) != 0;
+  });
 }
 
 void Scoreboard::MarkOffCore(uint32_t hw_warp, uint32_t instruction) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "replay/core/issue_table.h"
+#include "replay/seams/policy_traits.h"
 #include "replay/seams/types.h"
 
 namespace heddle::replay {
@@ -17,6 +18,9 @@ namespace heddle::replay {
 // way. Writes by slots with threads of several hardware warps, and those of programs with calls, whose registers belong
 // to a call depth, are kept in a list, with a filter of 64 bits before it. Lanes are those of the hardware warp: bit i
 // is hardware thread hw_warp * warp size + i. It also keeps the stores that have not been acknowledged, for fences.
+//
+// A policy may ask for more scoreboards than one per hardware warp (ScoreboardScope). Then every write is in the list,
+// with the threads that it is pending for, and there is no quick way.
 //
 // Where warps issue by control bits (IssueTable::by_control_bits) registers are not kept. Who has raised one of the six
 // barriers of a hardware warp is in the list instead: for the whole hardware warp, if all threads of the slot are of
@@ -44,11 +48,11 @@ class Scoreboard {
   };
   enum Producer : uint8_t { kArithmetic = 0, kMemory = 1, kBeyondShared = 2, kOffCore = 4 };
 
-  Scoreboard(uint32_t hw_warps, const IssueTable& table)
+  Scoreboard(uint32_t hw_warps, const IssueTable& table, ScoreboardScope scope)
       : table_(table),
         hw_warps_(hw_warps),
         words_per_hw_warp_(table.words_per_step()),
-        by_bits_(table.flat() && !table.by_control_bits()),
+        by_bits_(table.flat() && !table.by_control_bits() && scope == ScoreboardScope::kWarp),
         one_word_(by_bits_ && table.words_per_step() == 1),
         words_(size_t{hw_warps} * words_per_hw_warp_) {}
 
@@ -81,8 +85,12 @@ class Scoreboard {
   }
   // Gives back what the instruction took, or lowers what was raised under this number.
   void Release(uint32_t hw_warp, uint32_t instruction);
+  // Release for these threads alone: the others' results are still to come.
+  void ReleaseLanes(uint32_t hw_warp, uint32_t instruction, LaneMask lanes);
   // The instruction's data come from beyond the core.
   void MarkOffCore(uint32_t hw_warp, uint32_t instruction);
+  // Whether a write to the register at this call depth is pending for some of the threads.
+  bool IsPending(uint32_t hw_warp, LaneMask lanes, uint32_t number, uint32_t depth) const;
 
   // Reserve, Release and MarkOffCore by bits, for the instruction at `pc` of a slot of this hardware warp alone.
   void ReserveBits(uint32_t hw_warp, Pc pc, uint8_t producer) {

@@ -18,6 +18,7 @@ SinglePipelineCore::SinglePipelineCore(const LaunchContext& context, uint32_t sm
       in_flight_(table().state.size()),
       port_free_(context.ports, 0),
       fences_(context.max_threads) {
+  sm_.policy->SetIssueView(*this);
   if (!context.has_memory_stage) return;
   const bool lane_wise = (sm_.interests & kLaneReturns) != 0;
   SinglePipeline::Core& core = *this;
@@ -80,6 +81,7 @@ void SinglePipelineCore::RunCycle(Cycle now) {
     pipeline_->Advance(now);
   }
   if (sm_.has_collectives) RunCollectives(now);
+  sm_.notifier.DeliverEnds();
   RunBarriersAndTimers(now);
   if (resident() > 0) {
     if (sm_.context.issue_cycles == 1 || now % static_cast<Cycle>(sm_.context.issue_cycles) == 0) Select(now);
@@ -141,7 +143,17 @@ void SinglePipelineCore::Complete(Cycle now) {
 void SinglePipelineCore::TakeDue(Cycle now) {
   sm_.write_back.TakeDue(
       now, resolve_.waits(), [this](const Completion& item) { return Process(item); },
-      [this](const Completion& item) { HoldBack(item); });
+      [this](const Completion& item) {  // behind a refused write-back
+        if (item.kind != Completion::kIssue) {
+          sm_.write_back.Hold(item);
+          return;
+        }
+        for (const SlotId slot : issues_[item.id]) {
+          sm_.write_back.Hold({slot, Completion::kFinish, table().lanes[slot].mask});
+        }
+        issues_[item.id].clear();
+        free_issues_.push_back(item.id);
+      });
 }
 
 bool SinglePipelineCore::Process(const Completion& item) {
@@ -210,18 +222,6 @@ bool SinglePipelineCore::ProcessIssue(uint32_t number) {
   return accepted;
 }
 
-void SinglePipelineCore::HoldBack(const Completion& item) {
-  if (item.kind != Completion::kIssue) {
-    sm_.write_back.Hold(item);
-    return;
-  }
-  for (const SlotId slot : issues_[item.id]) {
-    sm_.write_back.Hold({slot, Completion::kFinish, table().lanes[slot].mask});
-  }
-  issues_[item.id].clear();
-  free_issues_.push_back(item.id);
-}
-
 bool SinglePipelineCore::ProcessLanes(SlotId slot, LaneMask lanes) {
   sm_.run.last_progress = sm_.run.now;
   InFlightInstruction& state = in_flight_[slot];
@@ -239,6 +239,7 @@ bool SinglePipelineCore::ProcessLanes(SlotId slot, LaneMask lanes) {
   if (state.off_core) {
     state.off_core = false;
     sm_.notifier.scheduler_of(slot).LongLatencyEnded(slot);
+    sm_.notifier.DeferLongWaitEnd(slot);
   }
   if (state.inserted) {
     sm_.formation.TookInserted(slot);

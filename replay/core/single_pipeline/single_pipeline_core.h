@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,7 +19,7 @@ namespace heddle::replay {
 // The scheduler is fetch, and a thread has one instruction in flight from issue to write-back (Fung's thesis, chapter 4
 // and section 5.1). With a memory of fixed latency every instruction takes its time by itself; otherwise it goes
 // through a pipeline.
-class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
+class SinglePipelineCore final : public SmCore, private SinglePipeline::Core, private IssueView {
  public:
   SinglePipelineCore(const LaunchContext& context, uint32_t sm, std::unique_ptr<DivergencePolicy> policy,
                      ChunkCache& cache, MemorySystem& memory);
@@ -28,6 +29,7 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
   Cycle RunTurn(Cycle now) override { return RunTurnOf(*this, now); }
   RunAhead RunAlone(Cycle next, Cycle limit) override { return RunAloneOf(*this, next, limit); }
   void CreditUntil(Cycle until) override { Credit(until); }
+  const IssueView& view() const override { return *this; }
   // Blocks retire at the start of a cycle, by the exits that are written back in it.
   Cycle EndOfRetired(Cycle now) const override { return now; }
 
@@ -57,6 +59,11 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
     uint32_t issues = 1;    // that it takes, one per value of its threads' uniform registers
   };
 
+  // --- single_pipeline_view.cc
+  Lack LackOf(SlotId slot) const override;
+  // There is no scoreboard.
+  std::optional<uint32_t> AwaitedRegister(SlotId /*slot*/) const override { return std::nullopt; }
+
   // --- single_pipeline_core.cc: time, statistics, completions
   void Credit(Cycle until) override;
   void BlockExited(BlockId block) override {
@@ -82,8 +89,6 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
   bool Process(const Completion& item);
   bool ProcessLanes(SlotId slot, LaneMask lanes);
   bool ProcessIssue(uint32_t number);
-  // Behind a refused write-back.
-  void HoldBack(const Completion& item);
 
   // --- single_pipeline_memory.cc: the core's side of the pipeline
   const Step* AccessOf(SlotId slot) const override;
