@@ -26,6 +26,7 @@ class DynamicWarpSubdivision final : public SplitStackPolicy {
         joins_at_pc_(parameters.Bool("pc_reconvergence")),
         asked_(kMaxSlots, Position::Exit()) {}
 
+  void SetIssueView(const IssueView& view) override { view_ = &view; }
   uint32_t interests() const override {
     uint32_t wanted = kBarriers;
     if (joins_at_pc_ || at_memory_) wanted |= kEveryBlockEnd;
@@ -50,7 +51,7 @@ class DynamicWarpSubdivision final : public SplitStackPolicy {
     const bool first = asked_[slot] != at;
     asked_[slot] = at;
     if (lazy_ && !first) return false;
-    if ((lazy_ || revive_) && !table.offered.empty()) return false;
+    if ((lazy_ || revive_) && AnyMayIssue(table)) return false;
     const trace::Block& block = program_.block(program_.block_of(at.pc()));
     const Pc last = block.first + block.count - 1;
     // Behind a block's last instruction there is nothing to run ahead to before the threads may part.
@@ -79,6 +80,13 @@ class DynamicWarpSubdivision final : public SplitStackPolicy {
   }
 
  private:
+  // Whether some warp of the SM could issue. With instruction buffers an offered one may lack an instruction or data.
+  bool AnyMayIssue(const WarpTable& table) const {
+    bool any = false;
+    table.offered.ForEach([&](SlotId slot) { any = any || view_->MayIssue(slot); });
+    return any;
+  }
+
   bool IsShort(Position rpc) const {
     return !rpc.is_exit() && program_.block(program_.block_of(rpc.pc())).count <= short_block_;
   }
@@ -199,6 +207,7 @@ class DynamicWarpSubdivision final : public SplitStackPolicy {
   const bool revive_;
   const bool branch_limited_;
   const bool joins_at_pc_;
+  const IssueView* view_ = nullptr;
   std::vector<Position> asked_;  // by slot: the load in flight some of whose data have come already
 };
 
