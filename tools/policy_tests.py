@@ -29,6 +29,7 @@ OWN = {
     "dws": SPLITS + ["replay_core_dws_memory_test"],
     "dpe": SPLITS,
     "sbi_swi": SPLITS,
+    "subwarp_interleaving": ["replay_core_subwarp_interleaving_test", *SPLITS],
     "thread_frontiers": SPLITS,
     # What several policies are made of.
     "divergence_policy": ["replay_policies_nrec_mimd_test"],

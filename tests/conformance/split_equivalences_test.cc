@@ -18,7 +18,8 @@ TEST(SplitEquivalences, OnePathAtATimeIsPdom) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
     const std::vector<std::string> policies = {"pdom", "its", "dpe:paths=1",
-                                               "dws:branch=none,memory=none,pc_reconvergence=false"};
+                                               "dws:branch=none,memory=none,pc_reconvergence=false",
+                                               "subwarp_interleaving:subwarps=1,yield=false"};
     const auto logs = LogsOf(*random_case.reader, random_case.machine, policies, "fifo");
     for (size_t i = 1; i < policies.size(); ++i) EXPECT_TRUE(logs[i] == logs[0]) << policies[i];
     issues += logs[0].size();
@@ -36,6 +37,9 @@ TEST(SplitEquivalences, TheOrderOfPathsDoesNotChangeWhoIssuesTogether) {
                                              "its:yield=long_latency",
                                              "its:taken_first=false",
                                              "dpe",
+                                             "subwarp_interleaving:select=any,yield=false",
+                                             "subwarp_interleaving:select=any,subwarps=2,switch_cycles=0",
+                                             "subwarp_interleaving:scoreboard=thread",
                                              "dws:branch=always,memory=none,pc_reconvergence=false",
                                              "dws:short_block=2,memory=none,pc_reconvergence=false"};
   for (const uint64_t seed : Seeds(740'001, 100)) {

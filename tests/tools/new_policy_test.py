@@ -149,6 +149,26 @@ class NewPolicy(CommandTest):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("none.so", done.stdout)
 
+    def test_a_policy_of_the_tree_conforms_outside_it(self):
+        # It uses what a divergence policy can ask for: views, ends of long waits, scoreboards, and a base of the tree.
+        text = (SOURCE / "replay/policies/divergence/subwarp_interleaving.cc").read_text()
+        source = self.folder / "outside.cc"
+        source.write_text(text.replace('"subwarp_interleaving"', '"interleaving_outside"'))
+        library = self.compiled(source)
+        inside, outside = (
+            json.loads(
+                heddle(
+                    *("replay", SAMPLE, "--machine", "baws_gtx480", "--set", "sms=1", "--json"),
+                    *("--policy-library", library, "--divergence", name),
+                ).stdout.splitlines()[0]
+            )["total"]
+            for name in ("subwarp_interleaving", "interleaving_outside")
+        )
+        self.assertEqual(inside, outside)
+        for program in ("policy_rules_test", "engine_equality_test"):
+            done = self.conformance(library, "interleaving_outside", program)
+            self.assertEqual(done.returncode, 0, done.stdout[-3000:])
+
     def test_a_wrong_dispatcher_does_not_pass(self):
         heddle("new-policy", "dispatch", "my_dispatch", "--folder", self.folder)
         source = self.folder / "my_dispatch.cc"

@@ -47,6 +47,16 @@ class PolicyCost(CommandTest):
         )
         self.assertIsNone(total("harp:barriers=per_warp", "harp_fermi"), "a barrier per warp has no bound")
 
+    def test_scoreboards_beyond_one_per_warp(self):
+        warps, registers = 1536 // 32, 256  # of baws_gtx480
+        entry = 32 + 2 + 8  # threads, state, register
+        name = "subwarp_interleaving:subwarps=4,scoreboard="
+        table = warps * 4 * entry
+        self.assertEqual(total(name + "warp", "baws_gtx480"), table)
+        self.assertEqual(total(name + "sub_warp", "baws_gtx480"), table + warps * 3 * registers)
+        self.assertEqual(total(name + "thread", "baws_gtx480"), table + warps * 31 * registers)
+        self.assertEqual(total("subwarp_interleaving:subwarps=1", "baws_gtx480"), warps * entry)
+
     def test_text(self):
         text = heddle(
             "policies", "dwf:resources=limited,dmaj:heap=hardware", "--cost", "--machine", "thesis_8800gtx"
