@@ -15,6 +15,7 @@ struct BlockArrival {
   uint64_t place = 0;         // among them, in ascending order of their numbers in the grid
   uint64_t linear_index = 0;  // in the grid
   RecordedBlock recorded;
+  std::optional<uint32_t> place_on_sm = {};  // a free one; without it the lowest free one
 };
 
 // A warp of a thread block on its way in, from a dispatcher that gives single warps.

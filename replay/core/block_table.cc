@@ -10,7 +10,7 @@ BlockTable::BlockTable(const LaunchContext& context)
       threads_per_block_(context.threads_per_block) {}
 
 BlockId BlockTable::Open(const BlockArrival& arrival) {
-  BlockId id = 0;
+  BlockId id = static_cast<BlockId>(arrival.place_on_sm.value_or(0));
   while (blocks_[id].resident) ++id;
   Block& block = blocks_[id];
   block.resident = true;
@@ -51,6 +51,7 @@ bool BlockTable::ReleaseShared(BlockId id) {
 }
 
 void BlockTable::Retire(BlockId id) {
+  SetPaused(id, false);
   blocks_[id].resident = false;
   --resident_;
   retired_.push_back(blocks_[id].position);

@@ -21,6 +21,7 @@ class BlockTable {
   struct Block {
     bool resident = false;
     bool exited = false;  // all its threads, and the policy knows
+    bool paused = false;  // by the dispatcher
     uint64_t position = 0;
     uint64_t linear_index = 0;
     uint32_t live = 0;       // threads, those of warps that have not come yet included
@@ -37,7 +38,8 @@ class BlockTable {
   }
 
   // --- coming
-  // A block comes, without warps so far, into the first free place.
+  // A block comes, without warps so far, into the place that its arrival names, which is free, or into the first free
+  // one.
   BlockId Open(const BlockArrival& arrival);
   // The resident block with this position in the order of dispatch; kNone if it is not here.
   BlockId Find(uint64_t position) const;
@@ -74,6 +76,16 @@ class BlockTable {
   // The block leaves the SM.
   void Retire(BlockId block);
 
+  // --- pausing
+  void SetPaused(BlockId block, bool paused) {
+    paused_ += paused - blocks_[block].paused;
+    blocks_[block].paused = paused;
+  }
+  // Whether some resident block is paused.
+  bool any_paused() const { return paused_ != 0; }
+  // Whether slots of the block are. Almost always nothing is.
+  bool IsPaused(BlockId block) const { return paused_ != 0 && blocks_[block].paused; }
+
   // --- who is here
   const Block& operator[](BlockId block) const { return blocks_[block]; }
   size_t size() const { return blocks_.size(); }
@@ -93,6 +105,7 @@ class BlockTable {
   std::vector<uint64_t> retired_;
   std::vector<uint32_t> freed_hw_warps_;
   int resident_ = 0;
+  int paused_ = 0;
   std::vector<Block> blocks_;
   // By hardware warp:
   std::vector<uint16_t> live_in_hw_warp_;

@@ -132,6 +132,8 @@ struct LaunchContext {
   std::string policy_name;        // of the divergence policy
   std::string scheduler_name;
   std::string fetch_name;
+  std::string dispatch_name;
+  bool counts_activity = false;      // SmActivity is asked for
   ClusterBoard* clusters = nullptr;  // if they have several blocks, or barriers
   // Whether threads have to come together for matrix instructions.
   bool threads_meet() const { return has_matrices && !force_regrouping; }

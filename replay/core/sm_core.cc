@@ -129,6 +129,26 @@ void SmCore::GridAssigned() {
   for (const auto& scheduler : schedulers()) scheduler->GridAssigned();
 }
 
+void SmCore::SetPaused(BlockId block, bool paused, Cycle first) {
+  Credit(first);
+  sm_.formation.SetNow(first == 0 ? 0 : first - 1);
+  sm_.run.last_progress = first;
+  sm_.blocks.SetPaused(block, paused);
+  PauseChanged(block);
+}
+
+SmActivity SmCore::activity() const {
+  const SmCounters& counts = counters();
+  const SmCounters::Cycles& cycles = counts.cycles;
+  return {cycles.issue,
+          cycles.stall,
+          cycles.memory,
+          cycles.data,
+          cycles.idle,
+          counts.warp_instructions,
+          counts.thread_instructions};
+}
+
 void SmCore::RetireBlock(BlockId id) {
   // Statistics of whole blocks are for blocks whose warps are on the SM together.
   if (!sm_.context.by_warp) sm_.issues.progress().Retired(id, EndOfRetired(sm_.run.now), sm_.issues.Stalls());

@@ -18,6 +18,7 @@
 #include "replay/memory/ports/memory_system.h"
 #include "replay/seams/divergence_policy.h"
 #include "replay/seams/issue_view.h"
+#include "replay/seams/sm_activity.h"
 #include "replay/seams/types.h"
 #include "replay/seams/warp_scheduler.h"
 
@@ -50,6 +51,8 @@ class alignas(64) SmCore : public MemoryClient, protected ExitListener, private 
   void AdmitWarp(const WarpArrival& arrival, Cycle first);
   // The dispatcher has no block left.
   void GridAssigned();
+  // The dispatcher pauses a resident block, or resumes it: what issues from cycle `first` on.
+  void SetPaused(BlockId block, bool paused, Cycle first);
   // Simulates cycle `now`; cycles since the last call had nothing to do.
   virtual void RunCycle(Cycle now) = 0;
   // The next cycle in which something can happen, kNever if nothing will without help from outside. Call it after
@@ -78,6 +81,12 @@ class alignas(64) SmCore : public MemoryClient, protected ExitListener, private 
   int resident() const { return sm_.blocks.resident(); }
   // Who a resident thread or block is, for those that watch.
   uint64_t grid_index(BlockId block) const { return sm_.blocks[block].linear_index; }
+  // Where the block with this position in the order of dispatch is; BlockTable::kNone if it is not here.
+  BlockId PlaceOf(uint64_t position) const { return sm_.blocks.Find(position); }
+  bool HasBlockAt(BlockId place) const { return sm_.blocks[place].resident; }
+  bool IsPaused(BlockId block) const { return sm_.blocks.IsPaused(block); }
+  // The first hardware warp of a block that has come as a whole.
+  uint32_t FirstHwWarpOf(BlockId block) const { return block * sm_.context.hw_warps_per_block; }
   BlockId block_of(ThreadId thread) const { return sm_.formation.block_of(thread); }
   uint32_t index_in_block(ThreadId thread) const { return sm_.formation.index_in_block(thread); }
   // Threads that have exited in this launch.
@@ -110,6 +119,10 @@ class alignas(64) SmCore : public MemoryClient, protected ExitListener, private 
   const SmMemory& memory() const { return sm_.memory.memory(); }
 
   const SmCounters& counters() const { return sm_.issues.counters(); }
+  // What has been credited of it; cycles only if the context counts them.
+  SmActivity activity() const;
+  // The warps after the last cycle that was run.
+  virtual SmWarps CountWarps() const = 0;
   const RemoteCounts& remote_counts() const { return sm_.memory.remote_counts(); }
   const DivergencePolicy& policy() const { return *sm_.policy; }
   std::span<const std::unique_ptr<WarpScheduler>> schedulers() const { return sm_.notifier.schedulers(); }
@@ -170,6 +183,8 @@ class alignas(64) SmCore : public MemoryClient, protected ExitListener, private 
   // --- what a front end adds
   // Credits the cycles before `until` that have not been counted; comes before any change.
   virtual void Credit(Cycle until) = 0;
+  // The block is paused or resumed from the next cycle on.
+  virtual void PauseChanged(BlockId /*block*/) {}
   // Threads of these hardware warps have been given to the policy.
   virtual void WarpsAdmitted(uint32_t /*first_hw_warp*/, uint32_t /*hw_warps*/) {}
   // What an offered or in-flight slot waits for, in the words "wait for ...".
@@ -188,7 +203,8 @@ class alignas(64) SmCore : public MemoryClient, protected ExitListener, private 
     return sm_.barriers.releases() || sm_.formation.next_timer() <= now || (sm_.interests & kEveryCycle) != 0;
   }
   void CheckProgress(Cycle now) {
-    sm_.run.hung = resident() != 0 && now - sm_.run.last_progress > kNoProgressLimit && !HasNews();
+    sm_.run.hung = resident() != 0 && now - sm_.run.last_progress > kNoProgressLimit && !HasNews() &&
+                   !sm_.blocks.any_paused();  // the dispatcher may resume them
   }
   // All threads of the block have exited, and nothing of it is on its way.
   void RetireBlock(BlockId block);

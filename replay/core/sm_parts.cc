@@ -111,6 +111,18 @@ Cycle SmParts::NextCollective(Cycle now) const {
   return wake;
 }
 
+uint64_t SmParts::PausedThreads(bool offered) const {
+  const WarpTable& warps = table();
+  uint64_t threads = 0;
+  for (size_t i = 0; i < warps.lanes.size(); ++i) {
+    const auto slot = static_cast<SlotId>(i);
+    const SlotState state = warps.state[slot];
+    if (state == SlotState::kFree || (offered && state != SlotState::kOffered) || !IsPaused(slot)) continue;
+    threads += static_cast<uint64_t>(warps.thread_count(slot));
+  }
+  return threads;
+}
+
 uint64_t SmParts::LiveThreads() const {
   const auto& states = formation.thread_states();
   uint64_t live = 0;

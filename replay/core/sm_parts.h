@@ -114,6 +114,11 @@ struct SmParts {
   // The threads of an issue of the instruction at `pc`, which LaunchContext::HasUniformValues: counts and returns how
   // many times it issues, once per value that their uniform registers hold.
   uint32_t TakeUniformValues(Pc pc, SlotId slot);
+  // Threads in warps of paused blocks, all of them or those in offered ones. Looks at all warps: only if some block is
+  // paused.
+  uint64_t PausedThreads(bool offered) const;
+  // Whether the slot's block is paused.
+  bool IsPaused(SlotId slot) const { return blocks.IsPaused(table().block[slot]); }
   // Threads that are live, by the formation's counts.
   uint64_t LiveThreads() const;
 

@@ -43,6 +43,7 @@ std::string SmCore::ExplainDeadlock() const {
   bool at_rendezvous = false;
   bool waits = false;  // for hardware
   bool unfetched = false;
+  bool paused = false;
   std::vector<SlotSet> ready(schedulers().size());  // by port
   std::vector<std::string> parts;
   for (size_t place = 0; place < sm_.blocks.size(); ++place) {
@@ -77,6 +78,9 @@ std::string SmCore::ExplainDeadlock() const {
         }
         what += ')';
         at_barrier = true;
+      } else if (table.state[slot] == SlotState::kOffered && sm_.IsPaused(slot)) {
+        what = "are in a block that the dispatcher has paused";
+        paused = true;
       } else if (table.state[slot] == SlotState::kParked) {
         what = "are in a warp that the policy holds back";
       } else if (table.state[slot] == SlotState::kResolving) {
@@ -108,10 +112,11 @@ std::string SmCore::ExplainDeadlock() const {
   for (size_t port = 0; port < ready.size(); ++port) {
     held_back |= !ready[port].empty() && schedulers()[port]->Pick(ready[port]) == kNoSlot;
   }
-  const std::string whose = held_back   ? absl::StrCat("scheduler '", sm_.context.scheduler_name, "'")
+  const std::string whose = paused      ? absl::StrCat("dispatcher '", sm_.context.dispatch_name, "'")
+                            : held_back ? absl::StrCat("scheduler '", sm_.context.scheduler_name, "'")
                             : unfetched ? absl::StrCat("fetch policy '", sm_.context.fetch_name, "'")
                                         : absl::StrCat("divergence policy '", sm_.context.policy_name, "'");
-  std::string text = absl::StrCat(waits           ? ""
+  std::string text = absl::StrCat(waits || paused ? ""
                                   : at_barrier    ? "barrier "
                                   : at_rendezvous ? "matrix instruction "
                                                   : "policy ",

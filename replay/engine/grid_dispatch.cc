@@ -12,7 +12,7 @@
 namespace heddle::replay {
 
 GridDispatch::GridDispatch(const LaunchRun& run, const LaunchContext& context, const RecordedBlocks& blocks,
-                           DispatchContext shape, SmArray& sms, Calendar& calendar)
+                           DispatchContext shape, Cycle begin, SmArray& sms, Calendar& calendar)
     : run_(run),
       context_(context),
       blocks_(blocks),
@@ -20,7 +20,10 @@ GridDispatch::GridDispatch(const LaunchRun& run, const LaunchContext& context, c
       calendar_(calendar),
       occupancy_(sms.count(), {0, static_cast<int>(shape.blocks_per_sm)}),
       accepted_(std::make_unique<bool[]>(sms.count())),
-      blocks_now_{.room = uint64_t{shape.blocks_per_sm} * sms.count()},
+      grid_{.room = uint64_t{shape.blocks_per_sm} * sms.count(), .due = begin},
+      control_(run.configuration.dispatch.name(), context.by_warp,
+               {sms.count(), [&sms](uint32_t sm) { return sms.Find(sm); },
+                [&calendar](uint32_t sm, Cycle at) { calendar.Wake(sm, at); }}),
       warp_check_(shape) {
   if (!context.by_warp) sent_.resize(blocks.count());
   const auto copies = std::make_shared<bool>();
@@ -30,11 +33,13 @@ GridDispatch::GridDispatch(const LaunchRun& run, const LaunchContext& context, c
     return core == nullptr ? 0 : core->InstructionsOfHwWarp(hw_warp);
   };
   shape.shared = MachineShared(run.shared);
+  shape.control = &control_;
   const auto own_copies = copies.use_count();
   WatchedPolicy* watched = nullptr;
   dispatcher_ = MakeWatched(run.configuration.dispatch, shape, -1, watched);
   asks_ = copies.use_count() > own_copies;
   asks_ |= run.shared.EndOfDispatchersFactory();
+  control_.SetWatches(dispatcher_->watches_sms());
 }
 
 absl::StatusOr<BlockArrival> GridDispatch::ArrivalOf(uint64_t position) {
@@ -49,19 +54,43 @@ absl::StatusOr<BlockArrival> GridDispatch::ArrivalOf(uint64_t position) {
 }
 
 absl::Status GridDispatch::Round(Cycle first) {
-  const absl::Status status = context_.by_warp ? AssignWarps(first) : AssignBlocks(first);
-  if (!grid_assigned_ && dispatcher_->done()) {
-    grid_assigned_ = true;
+  control_.Begin(first);
+  dispatcher_->BeginRound(first);
+  absl::Status status = control_.status();
+  if (status.ok()) status = context_.by_warp ? AssignWarps(first) : AssignBlocks(first);
+  control_.End();
+  if (!grid_.assigned && dispatcher_->done()) {
+    grid_.assigned = true;
     for (const auto& sm : sms_.made()) sm->GridAssigned();
   }
-  return status;
+  return status.ok() ? control_.status() : status;
 }
 
-std::string GridDispatch::WhatIsWrong(uint32_t sm, uint64_t block) const {
+void GridDispatch::SetDue(Cycle first, bool any) {
+  grid_.due = kNever;
+  const Cycle next = dispatcher_->NextFirst();
+  if (next == kNever) return;
+  if (next <= first && !context_.by_warp) {
+    // Room that no cluster fits into is there until a block retires.
+    const bool could = grid_.room > 0 && !dispatcher_->done() && (any || context_.cluster_blocks == 1);
+    if (!could) return;
+  }
+  grid_.due = std::max(next, first + 1);
+  calendar_.Wake(sms_.count(), grid_.due - 1);
+}
+
+std::string GridDispatch::WhatIsWrong(const Assignment& assignment) const {
+  const auto& [sm, block, place] = assignment;
   if (sm >= sms_.count()) return absl::StrCat(", but the machine has ", sms_.count(), " SMs");
   if (block >= blocks_.count()) return absl::StrCat(", but the launch has ", blocks_.count(), " blocks");
   if (sent_[block]) return ", but had sent that block before";
   if (occupancy_[sm].resident >= occupancy_[sm].capacity) return ", which has no room";
+  if (place.has_value() && static_cast<int>(*place) >= occupancy_[sm].capacity) {
+    return absl::StrCat(", to place ", *place, " of ", occupancy_[sm].capacity);
+  }
+  if (place.has_value() && sms_.At(sm).HasBlockAt(static_cast<BlockId>(*place))) {
+    return absl::StrCat(", to place ", *place, ", which is taken");
+  }
   if (context_.cluster_blocks > 1) return WhatIsWrongWithCluster(sm, block);
   return accepted_[sm] ? ", which has taken a block in this cycle" : "";
 }
@@ -85,23 +114,25 @@ absl::Status GridDispatch::AssignBlocks(Cycle first) {
   const std::span<const bool> accepted(accepted_.get(), sms_.count());
   std::fill_n(accepted_.get(), sms_.count(), false);
   bool any = false;
-  while (blocks_now_.room > 0) {
+  while (grid_.room > 0 && !dispatcher_->done()) {
     const std::optional<Assignment> assignment = dispatcher_->Next(occupancy_, accepted);
+    if (!control_.status().ok()) return control_.status();
     if (!assignment.has_value()) break;
     const uint32_t sm = assignment->sm;
     const uint64_t block = assignment->block;
-    if (const std::string wrong = WhatIsWrong(sm, block); !wrong.empty()) {
+    if (const std::string wrong = WhatIsWrong(*assignment); !wrong.empty()) {
       return absl::InternalError(absl::StrCat("the dispatcher sent block ", block, " to SM ", sm, wrong));
     }
     any = true;
     sent_[block] = true;
     begun_cluster_.push_back(sm);
     if (begun_cluster_.size() == context_.cluster_blocks) begun_cluster_.clear();
-    HEDDLE_ASSIGN_OR_RETURN(const BlockArrival arrival, ArrivalOf(block));
+    HEDDLE_ASSIGN_OR_RETURN(BlockArrival arrival, ArrivalOf(block));
+    arrival.place_on_sm = assignment->place;
     accepted_[sm] = true;
     ++occupancy_[sm].resident;
-    ++blocks_now_.resident;
-    --blocks_now_.room;
+    ++grid_.resident;
+    --grid_.room;
     SmCore& core = sms_.At(sm);
     core.Admit(arrival, first);
     if (!core.ok()) return core.status();
@@ -111,18 +142,17 @@ absl::Status GridDispatch::AssignBlocks(Cycle first) {
     return absl::InternalError(absl::StrCat("the dispatcher sent ", begun_cluster_.size(), " of the ",
                                             context_.cluster_blocks, " blocks of a cluster without the others"));
   }
-  if (dispatcher_->done()) return absl::OkStatus();
-  if (blocks_now_.resident == 0) {
+  SetDue(first, any);
+  if (grid_.resident == 0 && !dispatcher_->done() && (grid_.due == kNever || dispatcher_->NextFirst() <= first)) {
     return absl::InternalError(
         absl::StrCat("the dispatcher leaves ", left(), " thread blocks undone though every SM has room"));
   }
-  // Room that no cluster fits into is there until a block retires.
-  if (blocks_now_.room > 0 && (any || context_.cluster_blocks == 1)) calendar_.Wake(sms_.count(), first);
   return absl::OkStatus();
 }
 
 absl::Status GridDispatch::AssignWarps(Cycle first) {
   while (const std::optional<WarpAssignment> assignment = dispatcher_->NextWarp(first)) {
+    if (!control_.status().ok()) return control_.status();
     const uint32_t sm = assignment->sm;
     const bool is_there = sm < sms_.count() && assignment->block < blocks_.count() &&
                           assignment->warp < context_.hw_warps_per_block &&
@@ -150,8 +180,7 @@ absl::Status GridDispatch::AssignWarps(Cycle first) {
   if (const std::string wrong = warp_check_.EndRound(); !wrong.empty()) {
     return absl::InternalError(absl::StrCat("the dispatcher sent ", wrong));
   }
-  if (const Cycle next = dispatcher_->NextFirst(); next != kNever)
-    calendar_.Wake(sms_.count(), std::max(next - 1, first));
+  SetDue(first, /*any=*/false);
   return absl::OkStatus();
 }
 

@@ -14,6 +14,7 @@
 #include "replay/core/sm_core.h"
 #include "replay/engine/calendar.h"
 #include "replay/engine/dispatch/recorded_blocks.h"
+#include "replay/engine/dispatch/round_control.h"
 #include "replay/engine/dispatch/warp_dispatch_check.h"
 #include "replay/engine/replay_launch.h"
 #include "replay/engine/sm_array.h"
@@ -25,15 +26,21 @@ namespace heddle::replay {
 class GridDispatch {
  public:
   // What is referred to must outlive the object. `shape`: what the dispatcher may know, but for how to ask for
-  // instructions. An SM holds up to shape.blocks_per_sm blocks. The calendar's last component is the dispatcher.
+  // instructions and SMs. An SM holds up to shape.blocks_per_sm blocks. The calendar's last component is the
+  // dispatcher, whose first round is that before cycle `begin`.
   GridDispatch(const LaunchRun& run, const LaunchContext& context, const RecordedBlocks& blocks, DispatchContext shape,
-               SmArray& sms, Calendar& calendar);
+               Cycle begin, SmArray& sms, Calendar& calendar);
 
   // A round of dispatch after the cycle before `first`: of whole blocks, or of warps. Errors: what the dispatcher did
   // against its rules, and those of reading the recording.
   absl::Status Round(Cycle first);
-  // Whether a round could give something.
-  bool CanAssign() const { return context_.by_warp || (blocks_now_.room > 0 && !dispatcher_->done()); }
+  // Whether there is to be a round when a block has retired, or a warp has ended.
+  bool WantsRound() const {
+    return left() != 0 && (context_.by_warp || control_.watches() || (grid_.room > 0 && !dispatcher_->done()));
+  }
+  // The `first` of the next round if nothing ends until then; kNever if there is none. The calendar has the cycle
+  // before it, and perhaps earlier ones.
+  Cycle due() const { return grid_.due; }
   // Whether the SM could get a whole block before it retires one.
   bool CanAssignTo(uint32_t sm) const {
     return occupancy_[sm].resident < occupancy_[sm].capacity && !dispatcher_->done();
@@ -43,30 +50,33 @@ class GridDispatch {
   void Retired(uint32_t sm, uint64_t position) {
     dispatcher_->Retired(sm, position);
     --occupancy_[sm].resident;
-    --blocks_now_.resident;
-    ++blocks_now_.room;
-    ++blocks_now_.retired;
+    --grid_.resident;
+    ++grid_.room;
+    ++grid_.retired;
   }
   // Dispatch of warps: the hardware warp is free for warps that issue from cycle `first` on.
   void WarpEnded(uint32_t sm, uint32_t hw_warp, Cycle first) { dispatcher_->WarpEnded(sm, hw_warp, first); }
 
-  // Whether it asks for the instructions of hardware warps, or for state that it shares with SMs: then no SM may be
-  // ahead of the others.
-  bool asks() const { return asks_; }
+  // Whether it asks for the instructions of hardware warps, or for state that it shares with SMs, or watches SMs: then
+  // no SM may be ahead of the others.
+  bool asks() const { return asks_ || control_.watches(); }
+  bool watches_sms() const { return control_.watches(); }
   // Whether the last block of the grid has been given away.
-  bool grid_assigned() const { return grid_assigned_; }
+  bool grid_assigned() const { return grid_.assigned; }
   // Blocks that have retired; those that have not.
-  uint64_t retired() const { return blocks_now_.retired; }
-  uint64_t left() const { return blocks_.count() - blocks_now_.retired; }
+  uint64_t retired() const { return grid_.retired; }
+  uint64_t left() const { return blocks_.count() - grid_.retired; }
   std::span<const uint64_t> counters() const { return dispatcher_->counters(); }
 
  private:
   absl::StatusOr<BlockArrival> ArrivalOf(uint64_t position);
   absl::Status AssignBlocks(Cycle first);
   // What is wrong with sending the block to the SM, as words behind that; empty if nothing is.
-  std::string WhatIsWrong(uint32_t sm, uint64_t block) const;
+  std::string WhatIsWrong(const Assignment& assignment) const;
   std::string WhatIsWrongWithCluster(uint32_t sm, uint64_t block) const;
   absl::Status AssignWarps(Cycle first);
+  // When the next round is, behind the one before cycle `first`, in which a block of several has been sent or not.
+  void SetDue(Cycle first, bool any);
 
   const LaunchRun& run_;
   const LaunchContext& context_;
@@ -79,12 +89,14 @@ class GridDispatch {
   std::vector<bool> sent_;               // by block; where whole blocks are sent
   std::vector<uint32_t> begun_cluster_;  // SMs of the blocks that were sent of a cluster that is not complete
   bool asks_ = false;
-  bool grid_assigned_ = false;
   struct {
-    uint64_t room = 0;  // that would still fit
+    uint64_t room = 0;  // blocks that would still fit
     uint64_t resident = 0;
     uint64_t retired = 0;
-  } blocks_now_;
+    Cycle due = 0;  // GridDispatch::due
+    bool assigned = false;
+  } grid_;
+  RoundControl control_;
   WarpDispatchCheck warp_check_;
 };
 

@@ -75,7 +75,10 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   shape.partial_blocks_per_sm = static_cast<uint32_t>(Residency(by_warp.blocks));
   shape.hw_warps_per_sm = static_cast<uint32_t>(by_warp.warps);
   shape.extra_dimensions = ExtraDimensions(run.launch.launch);
-  dispatch_.emplace(run, context_, blocks_, std::move(shape), sms_, calendar_);
+  if (machine.memory().has_hierarchy()) shape.data_mshrs = machine.memory().hierarchy().l1_data().mshrs();
+  shape.clock = &now_;
+  dispatch_.emplace(run, context_, blocks_, std::move(shape), machine.dispatch().launch_cycles(), sms_, calendar_);
+  context_.counts_activity = dispatch_->watches_sms();
 }
 
 uint64_t LaunchSimulation::Residency(int blocks) const {
@@ -102,6 +105,7 @@ void LaunchSimulation::CompleteContext(const WarpOccupancy& by_warp) {
   context_.policy_name = configuration.divergence.name();
   context_.scheduler_name = configuration.scheduler.name();
   context_.fetch_name = configuration.fetch.name();
+  context_.dispatch_name = configuration.dispatch.name();
   context_.any_lane = traits.lanes.any;
   context_.swizzle = traits.lanes.swizzled;
   context_.static_warps = traits.regrouping == Regrouping::kNever;
@@ -214,10 +218,11 @@ absl::Status LaunchSimulation::Run() {
     bool dispatch = false;
     for (const uint32_t component : awake) {
       if (component == sms_.count()) {
-        if (now + 1 < begin) {
-          calendar_.Wake(component, begin - 1);
-        } else {
+        const Cycle due = dispatch_->due();  // the calendar may wake too early
+        if (now + 1 >= due) {
           dispatch = true;
+        } else if (due != kNever) {
+          calendar_.Wake(component, due - 1);
         }
         continue;
       }
@@ -250,7 +255,7 @@ absl::Status LaunchSimulation::Run() {
       // While the host has it in its caches. What is dispatched below wakes the SM again.
       calendar_.Wake(component, RunAhead(component, now));
     }
-    if (dispatch && dispatch_->CanAssign()) {
+    if (dispatch && dispatch_->WantsRound()) {
       HEDDLE_RETURN_IF_ERROR(dispatch_->Round(now + 1));
     }
     // A launch ends with its last block, or when the memory has nothing under way any more.

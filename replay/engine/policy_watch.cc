@@ -167,6 +167,8 @@ class WatchedDispatcher final : public Watch<BlockDispatcher> {
     return HEDDLE_WATCH(Next, sms, accepted);
   }
   std::optional<WarpAssignment> NextWarp(Cycle first) override { return HEDDLE_WATCH(NextWarp, first); }
+  bool watches_sms() const override { return HEDDLE_WATCH(watches_sms); }
+  void BeginRound(Cycle first) override { HEDDLE_WATCH(BeginRound, first); }
   Cycle NextFirst() const override { return HEDDLE_WATCH(NextFirst); }
   void WarpEnded(uint32_t sm, uint32_t hw_warp, Cycle first) override { HEDDLE_WATCH(WarpEnded, sm, hw_warp, first); }
   void Retired(uint32_t sm, uint64_t block) override { HEDDLE_WATCH(Retired, sm, block); }

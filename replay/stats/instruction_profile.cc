@@ -60,6 +60,7 @@ PortLoss PortLossOf(WarpClassMask classes) {
     case WarpClass::kFetch:
       return PortLoss::kFetch;
     case WarpClass::kPolicy:
+    case WarpClass::kPaused:
       return PortLoss::kPolicy;
     case WarpClass::kBarrier:
       return PortLoss::kBarrier;
@@ -81,7 +82,7 @@ WarpClassMask ClassesOf(PortLoss loss) {
     case PortLoss::kFetch:
       return MaskOf(WarpClass::kFetch);
     case PortLoss::kPolicy:
-      return MaskOf(WarpClass::kPolicy);
+      return MaskOf(WarpClass::kPolicy) | MaskOf(WarpClass::kPaused);
     case PortLoss::kBarrier:
       return MaskOf(WarpClass::kBarrier);
     default:
@@ -176,7 +177,9 @@ absl::Status CheckSums(const result::v1::InstructionProfile& profile, const resu
     return absl::InternalError(absl::StrCat("the profile holds ", issues, " issues of ", threads, " threads, not ",
                                             launch.warp_instructions(), " of ", launch.thread_instructions()));
   }
-  return launch.has_stalls() ? Compare(stalls, launch.stalls()) : Compare(scheduler_cycles, launch.scheduler_cycles());
+  result::v1::StallCycles of_launch = launch.stalls();
+  of_launch.clear_paused();  // instructions do not tell it from the rest of `policy`
+  return launch.has_stalls() ? Compare(stalls, of_launch) : Compare(scheduler_cycles, launch.scheduler_cycles());
 }
 
 std::string InstructionText(const trace::Program& program, Pc pc) {

@@ -24,6 +24,7 @@ void SmCounters::Add(const SmCounters& other) {
   idle += other.idle;
   idle_cycles += other.idle_cycles;
   for (int i = 0; i < kThreadStates; ++i) idle_threads[i] += other.idle_threads[i];
+  idle_paused += other.idle_paused;
   for (int i = 0; i < kMaxLanes; ++i) issues_by_size[i] += other.issues_by_size[i];
   uniform.issues += other.uniform.issues;
   uniform.mixed_issues += other.uniform.mixed_issues;
@@ -104,6 +105,7 @@ void FillResult(const SmCounters& counters, const CounterScale& scale, uint64_t 
   idle.set_reconverging(threads(ThreadState::kReconverging));
   idle.set_finished(threads(ThreadState::kFinished));
   idle.set_ready(threads(ThreadState::kReady));
+  if (counters.idle_paused != 0) idle.set_paused(counters.idle_paused);
   for (uint32_t n = 0; n < scale.warp_size; ++n) out.add_issues_by_size(counters.issues_by_size[n]);
   if (!scale.has_uniform_values) return;
   result::v1::UniformValues& uniform = *out.mutable_uniform_values();

@@ -46,13 +46,26 @@ struct SmCounters {
   // blocked.
   uint64_t stall = 0;
   // Nothing was ready, and every live thread of the SM is in a slot with a memory access outside shared memory in
-  // flight.
+  // flight, or in one that is paused, but not all in such.
   uint64_t memory = 0;
   uint64_t idle = 0;
   // Cycles with a resident block in which no port was within the cycles of an issue or its penalty, and the threads of
   // resident blocks by state summed over those cycles (HARP, figures 5 and 14).
   uint64_t idle_cycles = 0;
   std::array<uint64_t, kThreadStates> idle_threads{};
+  uint64_t idle_paused = 0;  // of those that are ready: in warps whose block is paused
+  // SmActivity, if a dispatcher asks for it; not summed over SMs.
+  struct Cycles {
+    uint64_t issue = 0;
+    uint64_t stall = 0;
+    uint64_t memory = 0;
+    uint64_t data = 0;
+    uint64_t idle = 0;
+    // `count` cycles. `ready`: some warp lacked nothing but a unit or the port; `waits`: some wait for a result.
+    void Add(bool issued, bool ready, bool all_in_memory, bool waits, uint64_t count) {
+      (issued ? issue : ready ? stall : all_in_memory ? memory : waits ? data : idle) += count;
+    }
+  } cycles;
   // Element n - 1: traced issues with n active threads (warp-size distribution before binning).
   std::array<uint64_t, kMaxLanes> issues_by_size{};
   Uniform uniform;

@@ -28,6 +28,9 @@ void StallCounters::AddPortCycles(WarpClass closest, uint64_t count) {
     case WarpClass::kFetch:
       fetch += count;
       return;
+    case WarpClass::kPaused:
+      paused += count;
+      [[fallthrough]];
     case WarpClass::kPolicy:
       policy += count;
       return;
@@ -52,6 +55,7 @@ void StallCounters::Add(const StallCounters& other) {
   control += other.control;
   fetch += other.fetch;
   policy += other.policy;
+  paused += other.paused;
   barrier += other.barrier;
   exit += other.exit;
   empty += other.empty;
@@ -91,6 +95,7 @@ void FillResult(const StallCounters& c, result::v1::LaunchResult& out) {
   ports.set_control(c.control);
   ports.set_fetch(c.fetch);
   ports.set_policy(c.policy);
+  if (c.paused != 0) ports.set_paused(c.paused);
   ports.set_barrier(c.barrier);
   ports.set_exit(c.exit);
   ports.set_empty(c.empty);
@@ -107,7 +112,9 @@ void FillResult(const StallCounters& c, result::v1::LaunchResult& out) {
   warps.set_data_waw(of(WarpClass::kMemoryWaw) + of(WarpClass::kArithmeticWaw));
   warps.set_control(of(WarpClass::kControl));
   warps.set_fetch(of(WarpClass::kFetch));
-  warps.set_policy(of(WarpClass::kPolicy));
+  const uint64_t paused = of(WarpClass::kPaused);
+  warps.set_policy(of(WarpClass::kPolicy) + paused);
+  if (paused != 0) warps.set_paused(paused);
   warps.set_barrier(of(WarpClass::kBarrier));
   warps.set_exit(of(WarpClass::kExit));
 }

@@ -22,6 +22,7 @@ enum class WarpClass : uint8_t {
   kControl,        // a branch that has not resolved, or the refill after it
   kFetch,          // instructions
   kPolicy,         // the policy holds it back
+  kPaused,         // its block is paused, whatever else it waits for
   kBarrier,        // a barrier or a fence
   kExit,           // it has exited, its block has not retired
   kNone,           // it is no warp: a free slot, or one without threads
@@ -58,7 +59,8 @@ struct StallCounters {
   uint64_t data_waw = 0;  // of the two before: no warp waits for a register that it reads
   uint64_t control = 0;
   uint64_t fetch = 0;
-  uint64_t policy = 0;
+  uint64_t policy = 0;  // and those of paused warps
+  uint64_t paused = 0;  // of those before: all of these warps are paused
   uint64_t barrier = 0;
   uint64_t exit = 0;
   uint64_t empty = 0;  // the port has no warp

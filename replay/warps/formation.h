@@ -102,6 +102,8 @@ class Formation {
     const SlotSet& offered = offered_.of(port);
     return offered_.prioritised() ? offered_.HighestPriority(offered) : offered;
   }
+  // Offered slots of the port, whatever their priorities.
+  const SlotSet& OfferedOn(int port) const { return offered_.of(port); }
   // Whether some offered slot has a priority above 0, and the members of `slots` with the highest priority among them.
   // The reference is good until the next call of this or of Eligible.
   bool prioritised() const { return offered_.prioritised(); }

@@ -114,6 +114,30 @@ void ReferenceCore::ReleaseBarriers(Cycle now) {
   }
 }
 
+SmWarps ReferenceCore::CountWarps() const {
+  const WarpTable& table = formation_.table();
+  SmWarps warps;
+  for (size_t i = 0; i < table.state.size(); ++i) {
+    const SlotId slot = static_cast<SlotId>(i);
+    if (table.state[slot] == SlotState::kFree || table.lanes[slot].mask == 0) continue;
+    const auto in_flight = in_flight_.find(slot);
+    if (BlockPaused(slot)) {
+      ++warps.paused;
+    } else if (table.state[slot] == SlotState::kOffered) {
+      ++warps.ready;
+    } else if (table.state[slot] == SlotState::kBarrier) {
+      ++warps.barrier;
+    } else if (table.state[slot] != SlotState::kInFlight) {
+      ++warps.held;
+    } else if (in_flight != in_flight_.end() && in_flight->second.memory) {
+      ++warps.memory;
+    } else {
+      ++warps.other;
+    }
+  }
+  return warps;
+}
+
 bool ReferenceCore::Stuck() const {
   if (resident() == 0 || formation_.next_timer() != kNever || !formation_.table().offered.empty()) return false;
   if ((interests_ & kEveryCycle) != 0 || asked_.has_value() || !queue_.empty() || !pending_.empty()) return false;

@@ -23,6 +23,7 @@ class ReferenceCore : public ReferenceSm {
   Cycle EndOf(Cycle now) const override { return now; }
   Lack LackOf(SlotId slot) const override;
   std::optional<uint32_t> AwaitedRegister(SlotId /*slot*/) const override { return std::nullopt; }
+  SmWarps CountWarps() const override;
 
  protected:
   // The instruction of a slot between issue and the end of its work.
@@ -87,6 +88,7 @@ class ReferenceCore : public ReferenceSm {
   void CountCycle(Cycle now);
   ThreadState Classify(ThreadId hardware_thread) const;
   bool AllWaitForMemory() const;
+  bool AnyInFlight() const;
 
   std::map<SlotId, InFlight> in_flight_;
   std::vector<WriteBack> pending_;  // not due yet

@@ -116,24 +116,113 @@ class Cores {
   std::vector<std::unique_ptr<ReferenceSm>> by_number_;
 };
 
-// One round of the dispatcher at the end of a cycle; what it hands over may issue from cycle `first` on.
-void Dispatch(BlockDispatcher& dispatcher, Cores& cores, uint64_t capacity, Cycle first) {
-  const auto accepted = std::make_unique<bool[]>(cores.size());
-  while (!dispatcher.done()) {
-    std::vector<SmOccupancy> occupancy;
-    bool room = false;
-    for (size_t sm = 0; sm < cores.size(); ++sm) {
-      const ReferenceSm* const core = cores.Find(sm);
-      occupancy.push_back({core == nullptr ? 0 : core->resident(), static_cast<int>(capacity)});
-      room |= occupancy.back().resident < occupancy.back().capacity;
-    }
-    if (!room) return;
-    const std::optional<Assignment> next =
-        dispatcher.Next(occupancy, std::span<const bool>(accepted.get(), cores.size()));
-    if (!next.has_value()) return;
-    accepted[next->sm] = true;
-    cores.At(next->sm).Admit(first, next->block);
+// --- dispatch
+
+// docs/reference/timing.md, section 2, "Rounds of dispatch", looked at in every cycle. Dispatchers of whole blocks
+// only.
+class ReferenceDispatch final : public SmControl {
+ public:
+  // An SM holds up to `capacity` blocks; the first round is that before cycle `begin`. `cores` must outlive the object.
+  ReferenceDispatch(const CheckedConfiguration& policies, DispatchContext context, int capacity, Cycle begin,
+                    Cores& cores, SharedState& shared);
+
+  void BeginCycle(Cycle now) { clock_ = now; }
+  // All SMs have run every cycle before `first`, the one before it last. Nothing has been dispatched behind it.
+  void EndCycle(Cycle first);
+  void Retired(uint32_t sm, uint64_t block);
+  BlockDispatcher& dispatcher() { return *dispatcher_; }
+  uint64_t retired() const { return retired_; }
+  // Whether it wants a round later, whatever ends until then.
+  bool Waits(Cycle first) const { return due_ != kNever && due_ > first; }
+
+  // An SM that has not had a block yet has done nothing.
+  SmActivity Activity(uint32_t sm) override {
+    return cores_.Find(sm) == nullptr ? SmActivity() : cores_.At(sm).activity();
   }
+  SmWarps Warps(uint32_t sm) override { return cores_.Find(sm) == nullptr ? SmWarps() : cores_.At(sm).CountWarps(); }
+  SmMemoryLoad MemoryLoad(uint32_t sm) override {
+    return cores_.Find(sm) == nullptr ? SmMemoryLoad() : cores_.At(sm).MemoryLoad();
+  }
+  uint32_t FirstHwWarp(uint32_t sm, uint64_t block) override { return cores_.At(sm).FirstHwWarpOf(block); }
+  void Pause(uint32_t sm, uint64_t block) override { cores_.At(sm).SetPaused(first_, block, true); }
+  void Resume(uint32_t sm, uint64_t block) override { cores_.At(sm).SetPaused(first_, block, false); }
+
+ private:
+  bool AnyRoom() const;
+  void Round(Cycle first);
+
+  const uint64_t blocks_;
+  const int capacity_;
+  Cores& cores_;
+  Cycle clock_ = 0;
+  Cycle first_ = 0;
+  std::unique_ptr<BlockDispatcher> dispatcher_;
+  Cycle due_;
+  bool retired_now_ = false;
+  bool assigned_ = false;
+  uint64_t retired_ = 0;
+};
+
+ReferenceDispatch::ReferenceDispatch(const CheckedConfiguration& policies, DispatchContext context, int capacity,
+                                     Cycle begin, Cores& cores, SharedState& shared)
+    : blocks_(context.blocks), capacity_(capacity), cores_(cores), due_(begin) {
+  context.clock = &clock_;
+  context.control = this;
+  context.shared = MachineShared(shared);
+  dispatcher_ = policies.dispatch.entry->make(context, policies.dispatch.parameters);
+  shared.EndOfDispatchersFactory();
+  if (begin == 0) Round(0);
+}
+
+bool ReferenceDispatch::AnyRoom() const {
+  for (size_t sm = 0; sm < cores_.size(); ++sm) {
+    const ReferenceSm* const core = cores_.Find(sm);
+    if (core == nullptr || core->resident() < capacity_) return true;
+  }
+  return false;
+}
+
+void ReferenceDispatch::Retired(uint32_t sm, uint64_t block) {
+  retired_now_ = true;
+  ++retired_;
+  dispatcher_->Retired(sm, block);
+}
+
+// A round is behind every cycle in which a block retired, and where the dispatcher has asked for one; but only if it
+// watches SMs or could give a block, and never behind the last block.
+void ReferenceDispatch::EndCycle(Cycle first) {
+  const bool reason = retired_now_ || due_ <= first;
+  retired_now_ = false;
+  if (!reason || retired_ == blocks_) return;
+  if (!dispatcher_->watches_sms() && (dispatcher_->done() || !AnyRoom())) return;
+  Round(first);
+}
+
+void ReferenceDispatch::Round(Cycle first) {
+  first_ = first;
+  dispatcher_->BeginRound(first);
+  const auto accepted = std::make_unique<bool[]>(cores_.size());
+  while (!dispatcher_->done() && AnyRoom()) {
+    std::vector<SmOccupancy> occupancy;
+    for (size_t sm = 0; sm < cores_.size(); ++sm) {
+      const ReferenceSm* const core = cores_.Find(sm);
+      occupancy.push_back({core == nullptr ? 0 : core->resident(), capacity_});
+    }
+    const std::optional<Assignment> next =
+        dispatcher_->Next(occupancy, std::span<const bool>(accepted.get(), cores_.size()));
+    if (!next.has_value()) break;
+    accepted[next->sm] = true;
+    cores_.At(next->sm).Admit(first, next->block, next->place);
+  }
+  const Cycle next = dispatcher_->NextFirst();
+  if (next > first) {
+    due_ = next;
+  } else {
+    due_ = !dispatcher_->done() && AnyRoom() ? first + 1 : kNever;
+  }
+  if (assigned_ || !dispatcher_->done()) return;
+  assigned_ = true;
+  cores_.ForEach([](ReferenceSm& core) { core.GridAssigned(); });
 }
 
 }  // namespace
@@ -201,43 +290,29 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     for (const trace::v1::Dim3& size : {view.launch.grid(), view.launch.block()}) {
       dispatch_context.extra_dimensions += static_cast<uint32_t>(size.y() > 1) + static_cast<uint32_t>(size.z() > 1);
     }
+    dispatch_context.data_mshrs = machine.memory().hierarchy().l1_data().mshrs();
     dispatch_context.instructions = [&warp_progress, hw_warps](uint32_t sm, uint32_t hw_warp) {
       return warp_progress.InstructionsOf({sm, hw_warp / hw_warps}, hw_warp);
     };
-    dispatch_context.shared = MachineShared(shared);
-    const std::unique_ptr<BlockDispatcher> dispatcher =
-        policies->dispatch.entry->make(dispatch_context, policies->dispatch.parameters);
-    shared.EndOfDispatchersFactory();
-
     ReferenceStatistics statistics;
-    uint64_t retired = 0;
-    bool assigned = false;
-    const auto tell_assigned = [&] {
-      if (assigned || !dispatcher->done()) return;
-      assigned = true;
-      cores.ForEach([](ReferenceSm& core) { core.GridAssigned(); });
-    };
     // Until then the launch is set up, and nothing is dispatched.
     const Cycle first = machine.dispatch().launch_cycles();
-    if (first == 0) {
-      Dispatch(*dispatcher, cores, residency.blocks, 0);
-      tell_assigned();
-    }
+    ReferenceDispatch dispatch(*policies, dispatch_context, static_cast<int>(residency.blocks), first, cores, shared);
     for (Cycle now = 0;; ++now) {
       bool stuck = true;
+      dispatch.BeginCycle(now);
       memory->Advance(now, waker);
       for (uint32_t sm = 0; sm < machine.sms(); ++sm) {
         ReferenceSm* const core = cores.Find(sm);
         if (core == nullptr) continue;
         core->RunCycle(now, [&](uint64_t block) {
-          ++retired;
           statistics.cycles = core->EndOf(now);
-          dispatcher->Retired(sm, block);
+          dispatch.Retired(sm, block);
         });
         if (!core->status().ok()) return core->status();
         stuck &= core->resident() == 0 || core->Stuck();
       }
-      if (retired == blocks->size()) {
+      if (dispatch.retired() == blocks->size()) {
         // The launch ends when the memory has nothing under way any more.
         statistics.cycles = std::max(statistics.cycles, now);
         bool drained = memory->drained();
@@ -245,13 +320,10 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
         if (drained) break;
         continue;
       }
-      if (now + 1 < first) continue;
-      const bool begins = now + 1 == first;
-      Dispatch(*dispatcher, cores, residency.blocks, now + 1);
-      tell_assigned();
-      if (begins) continue;  // an SM is stuck when nothing moves in a cycle that it has had
+      dispatch.EndCycle(now + 1);
+      if (now + 1 <= first) continue;  // an SM is stuck when nothing moves in a cycle that it has had
       cores.ForEach([&](const ReferenceSm& core) { stuck &= core.resident() == 0 || core.Stuck(); });
-      if (stuck || now > kMostCycles) {
+      if ((stuck && !dispatch.Waits(now + 1)) || now > kMostCycles) {
         std::string where;
         cores.ForEach([&](const ReferenceSm& core) { where += core.Describe(); });
         return absl::InternalError("deadlock in cycle " + std::to_string(now) + ": " + where);
@@ -266,7 +338,7 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     FillResult(statistics, static_cast<int>(machine.core().warp_size()), out);
     if (RecordsUniformValues(view.program->proto())) FillUniformValues(statistics, out);
     if (buffers) FillBufferResult(statistics, out);
-    const std::span<const uint64_t> counted = dispatcher->counters();
+    const std::span<const uint64_t> counted = dispatch.dispatcher().counters();
     const std::vector<CounterSpec>& declared = policies->dispatch.info().counters;
     for (size_t i = 0; i < declared.size(); ++i) {
       (*out.mutable_dispatch_counter())[declared[i].name] = counted[i];

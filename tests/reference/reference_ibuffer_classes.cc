@@ -6,6 +6,7 @@
 namespace heddle::replay {
 
 ReferenceBufferCore::Condition ReferenceBufferCore::ConditionOf(SlotId slot) const {
+  if (Live(slot) && BlockPaused(slot)) return {.what = kPolicy, .paused = true};
   switch (formation_.table().state[slot]) {
     case SlotState::kFree:
       return {};
@@ -108,6 +109,7 @@ bool ReferenceBufferCore::AllWaitForMemory() const {
     if (threads_[t].place < 0 || !formation_.is_live(static_cast<ThreadId>(t))) continue;
     const SlotId slot = formation_.slot_of(static_cast<ThreadId>(t));
     if (slot == kNoSlot) return false;
+    if (BlockPaused(slot)) continue;
     const Condition condition = ConditionOf(slot);
     if (condition.what != kData || !condition.beyond_shared) return false;
     any = true;
@@ -117,8 +119,9 @@ bool ReferenceBufferCore::AllWaitForMemory() const {
 
 namespace {
 
-void CountOne(ReferenceCycleClasses& classes, int what, bool memory, bool only_write) {
+void CountOne(ReferenceCycleClasses& classes, int what, bool memory, bool only_write, bool paused = false) {
   ++classes.total;
+  classes.paused += what == kReferencePolicy && paused;
   ++classes.cycles[what];
   if (what != kReferenceData) return;
   ++(memory ? classes.data_memory : classes.data_arithmetic);
@@ -140,6 +143,8 @@ void ReferenceBufferCore::AddStatistics(ReferenceStatistics& sum) const {
 
 void ReferenceBufferCore::CountPorts(bool all_wait) {
   const WarpTable& table = formation_.table();
+  bool ready = false;
+  bool waits = false;
   for (size_t port = 0; port < port_free_.size(); ++port) {
     ++statistics_.scheduler_total;
     ++statistics_.port_cycles;
@@ -162,9 +167,12 @@ void ReferenceBufferCore::CountPorts(bool all_wait) {
       } else if (condition.what == found.what) {
         found.memory |= condition.memory;
         found.only_write &= condition.only_write;
+        found.paused &= condition.paused;
       }
     }
-    CountOne(statistics_.stalls, found.what, found.memory, found.only_write);
+    CountOne(statistics_.stalls, found.what, found.memory, found.only_write, found.paused);
+    ready |= found.what == kStructural;
+    waits |= found.what == kData;
     if (found.what == kStructural) {
       ++statistics_.scheduler_stall;
     } else if (all_wait) {
@@ -173,6 +181,30 @@ void ReferenceBufferCore::CountPorts(bool all_wait) {
       ++statistics_.scheduler_idle;
     }
   }
+  CountActivity(std::ranges::any_of(issued_, [](SlotId slot) { return slot != kNoSlot; }), ready, all_wait, waits, 1);
+}
+
+SmWarps ReferenceBufferCore::CountWarps() const {
+  SmWarps warps;
+  for (size_t i = 0; i < formation_.table().state.size(); ++i) {
+    const SlotId slot = static_cast<SlotId>(i);
+    if (!Live(slot)) continue;
+    const Condition condition = ConditionOf(slot);
+    if (condition.paused) {
+      ++warps.paused;
+    } else if (condition.what == kStructural) {
+      ++warps.ready;
+    } else if (condition.what == kBarrierClass) {
+      ++warps.barrier;
+    } else if (condition.what == kPolicy) {
+      ++warps.held;
+    } else if (condition.what == kData && condition.beyond_shared) {
+      ++warps.memory;
+    } else {
+      ++warps.other;
+    }
+  }
+  return warps;
 }
 
 // Warps are slots with threads, and hardware warps whose threads have all exited.
@@ -187,7 +219,7 @@ void ReferenceBufferCore::CountWarps() {
     const bool is_that_warp = issued != issued_.end() && issued_formed_[issued - issued_.begin()] == table.formed[slot];
     if (!Live(slot) || is_that_warp) continue;
     const Condition condition = ConditionOf(slot);
-    CountOne(statistics_.warp_cycles, condition.what, condition.memory, condition.only_write);
+    CountOne(statistics_.warp_cycles, condition.what, condition.memory, condition.only_write, condition.paused);
   }
   for (size_t hw_warp = 0; hw_warp < exited_hw_warps_.size(); ++hw_warp)
     CountOne(statistics_.warp_cycles, kExit, false, false);
@@ -206,6 +238,8 @@ void ReferenceBufferCore::CountThreads() {
     if (slot != kNoSlot && formation_.table().state[slot] == SlotState::kOffered && ConditionOf(slot).what == kData) {
       state = ThreadState::kDependency;
     }
+    const bool offered = slot != kNoSlot && formation_.table().state[slot] == SlotState::kOffered;
+    statistics_.idle_paused += offered && BlockPaused(slot);
     switch (state) {
       case ThreadState::kReady:
         ++statistics_.idle_ready;

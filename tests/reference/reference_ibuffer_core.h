@@ -31,6 +31,8 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   bool Stuck() const override;
   bool Drained() const override { return memory_->drained(); }
   Cycle EndOf(Cycle now) const override { return now + 1; }
+  SmWarps CountWarps() const override;
+  SmMemoryLoad MemoryLoad() const override { return memory_->load(); }
   void AddStatistics(ReferenceStatistics& sum) const override;
   Lack LackOf(SlotId slot) const override;
   std::optional<uint32_t> AwaitedRegister(SlotId slot) const override;
@@ -136,6 +138,7 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
     bool memory = false;         // kData: a load or atomic is among the producers
     bool beyond_shared = false;  // kData: one that goes beyond shared memory
     bool only_write = false;     // kData: no source register is pending
+    bool paused = false;         // kPolicy: the dispatcher holds it
   };
 
   bool one_in_flight() const { return (interests_ & kEveryInstruction) != 0; }
@@ -145,6 +148,7 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   bool Live(SlotId slot) const;
 
   void HwWarpExited(uint32_t hw_warp, SlotId slot) override;
+  void PausesChanged() override { LookAgain(); }
 
   // --- reference_ibuffer_core.cc. Functions that return bool return false if the policy had no room.
   void TakeResults(Cycle now);

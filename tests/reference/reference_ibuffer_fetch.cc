@@ -50,7 +50,8 @@ uint32_t ReferenceBufferCore::FetchCount(SlotId slot) const {
   const machine::v1::InstructionBuffer& limits = launch_.machine->core().ibuffer();
   const machine::v1::Memory& memory = launch_.machine->memory();
   const Buffer& buffer = buffers_[slot];
-  if (!Live(slot) || one_in_flight() || formation_.table().state[slot] == SlotState::kResolving) return 0;
+  if (!Live(slot) || BlockPaused(slot) || one_in_flight() || formation_.table().state[slot] == SlotState::kResolving)
+    return 0;
   if (const Work* held = Holding(slot); held != nullptr && held->control) return 0;
   if (buffer.fetching != 0 || waits_for_line_.contains(slot)) return 0;
   const bool only_empty = limits.fetch_when() == machine::v1::InstructionBuffer::EMPTY;

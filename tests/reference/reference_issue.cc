@@ -19,6 +19,11 @@ void ReferenceCore::Select(Cycle now) {
   NotifyArrivals();
   OpenBarriers(now);
   for (Slotting slotting : slottings) CountSchedulerCycle(slotting);
+  if (!slottings.empty()) {
+    CountActivity(std::ranges::count(slottings, Slotting::kIssued) != 0,
+                  std::ranges::count(slottings, Slotting::kStalled) != 0, AllWaitForMemory(), AnyInFlight(),
+                  static_cast<uint64_t>(issue_cycles_));
+  }
   CountCycle(now);
 }
 
@@ -232,11 +237,20 @@ bool ReferenceCore::AllWaitForMemory() const {
   for (size_t t = 0; t < threads_.size(); ++t) {
     if (threads_[t].place < 0 || threads_[t].done()) continue;
     const SlotId slot = formation_.slot_of(static_cast<ThreadId>(t));
+    if (slot != kNoSlot && BlockPaused(slot)) continue;
     const auto in_flight = in_flight_.find(slot);
     if (slot == kNoSlot || in_flight == in_flight_.end() || !in_flight->second.memory) return false;
     any = true;
   }
   return any;
+}
+
+bool ReferenceCore::AnyInFlight() const {
+  for (size_t i = 0; i < formation_.table().state.size(); ++i) {
+    const SlotId slot = static_cast<SlotId>(i);
+    if (formation_.table().state[slot] == SlotState::kInFlight && !BlockPaused(slot)) return true;
+  }
+  return false;
 }
 
 void ReferenceCore::CountSchedulerCycle(Slotting slotting) {
@@ -288,8 +302,12 @@ void ReferenceCore::CountCycle(Cycle now) {
     held |= port.free_at > now;
   }
   std::array<uint64_t, kThreadStates> states{};
+  uint64_t paused = 0;
   for (size_t t = 0; t < threads_.size(); ++t) {
-    if (threads_[t].place >= 0) ++states[static_cast<int>(Classify(static_cast<ThreadId>(t)))];
+    if (threads_[t].place < 0) continue;
+    ++states[static_cast<int>(Classify(static_cast<ThreadId>(t)))];
+    const SlotId slot = formation_.slot_of(static_cast<ThreadId>(t));
+    paused += slot != kNoSlot && formation_.table().state[slot] == SlotState::kOffered && BlockPaused(slot);
   }
   if (states != formation_.thread_states() && status_.ok()) {
     status_ = absl::InternalError("cycle " + std::to_string(now) + ": the formation's thread states are not those of " +
@@ -303,6 +321,7 @@ void ReferenceCore::CountCycle(Cycle now) {
   statistics_.idle_reconverging += states[static_cast<int>(ThreadState::kReconverging)];
   statistics_.idle_finished += states[static_cast<int>(ThreadState::kFinished)];
   statistics_.idle_ready += states[static_cast<int>(ThreadState::kReady)];
+  statistics_.idle_paused += paused;
 }
 
 }  // namespace heddle::replay

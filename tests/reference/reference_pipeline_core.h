@@ -24,6 +24,7 @@ class ReferencePipelineCore final : public ReferenceCore, public MemoryClient {
   ReferencePipelineCore(const ReferenceLaunch& launch, uint32_t sm, int capacity);
 
   bool Stuck() const override;
+  SmMemoryLoad MemoryLoad() const override { return memory_->load(); }
   bool Drained() const override { return memory_->drained(); }
 
   // MemoryClient.

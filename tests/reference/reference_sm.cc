@@ -87,9 +87,39 @@ ThreadId ReferenceSm::HardwareThread(ThreadId first_thread, uint32_t index) cons
   return static_cast<ThreadId>(first_thread + hw_warp * width + lane);
 }
 
-void ReferenceSm::Admit(Cycle first, uint64_t recorded_block) {
-  formation_.SetNow(first == 0 ? 0 : first - 1);
+size_t ReferenceSm::PlaceOf(uint64_t recorded_block) const {
   size_t place = 0;
+  while (!places_[place].has_value() || places_[place]->recorded != recorded_block) ++place;
+  return place;
+}
+
+void ReferenceSm::SetPaused(Cycle first, uint64_t recorded_block, bool paused) {
+  formation_.SetNow(first == 0 ? 0 : first - 1);
+  if (paused) {
+    paused_places_.insert(PlaceOf(recorded_block));
+  } else {
+    paused_places_.erase(PlaceOf(recorded_block));
+  }
+  PausesChanged();
+}
+
+void ReferenceSm::CountActivity(bool issued, bool ready, bool all_in_memory, bool some_wait, uint64_t cycles) {
+  if (issued) {
+    activity_.issue_cycles += cycles;
+  } else if (ready) {
+    activity_.stall_cycles += cycles;
+  } else if (all_in_memory) {
+    activity_.memory_cycles += cycles;
+  } else if (some_wait) {
+    activity_.data_cycles += cycles;
+  } else {
+    activity_.idle_cycles += cycles;
+  }
+}
+
+void ReferenceSm::Admit(Cycle first, uint64_t recorded_block, std::optional<uint32_t> named) {
+  formation_.SetNow(first == 0 ? 0 : first - 1);
+  size_t place = named.value_or(0);
   while (places_[place].has_value()) ++place;
   const ExpandedBlock& block = (*launch_.blocks)[recorded_block];
   const size_t hw_warps = (block.threads.size() + warp_size() - 1) / warp_size();
@@ -152,6 +182,7 @@ void ReferenceSm::Retire(size_t place, const std::function<void(uint64_t)>& reti
     threads_[t] = Thread{};
   }
   places_[place].reset();
+  paused_places_.erase(place);
   policy_->Retire(static_cast<BlockId>(place), formation_.editor());
   for (const auto& scheduler : schedulers_) scheduler->BlockRetired(static_cast<BlockId>(place));
   formation_.RemoveBlock(static_cast<BlockId>(place), resident.first_thread, hardware_threads);
@@ -293,6 +324,7 @@ SlotSet ReferenceSm::Eligible(int port, const std::function<bool(SlotId)>& can_i
   for (size_t i = 0; i < table.state.size(); ++i) {
     const SlotId slot = static_cast<SlotId>(i);
     if (table.state[slot] != SlotState::kOffered || table.port[slot] != port || !can_issue(slot)) continue;
+    if (BlockPaused(slot)) continue;
     slots.push_back(slot);
     highest = std::max<int>(highest, table.priority[slot]);
   }
@@ -349,6 +381,8 @@ void ReferenceSm::Announce(Cycle now, int port, const std::vector<SlotId>& chose
   }
   ++statistics_.warp_instructions;
   statistics_.thread_instructions += lanes.size();
+  ++activity_.warp_instructions;
+  activity_.thread_instructions += lanes.size();
   ++statistics_.issues_by_size[lanes.size()];
   if (launch_.observer == nullptr) return;
   IssueEvent event;

@@ -63,8 +63,10 @@ class ReferenceSm : public IssueView {
 
   // Simulates cycle `now`, with or without resident blocks. `retired` is called with each recorded block that leaves.
   virtual void RunCycle(Cycle now, const std::function<void(uint64_t)>& retired) = 0;
-  // A block enters; cycle `first` is the first that it may issue in.
-  void Admit(Cycle first, uint64_t recorded_block);
+  // A block enters, into the lowest free place unless one is named; cycle `first` is the first that it may issue in.
+  void Admit(Cycle first, uint64_t recorded_block, std::optional<uint32_t> named = {});
+  // The dispatcher pauses a resident block, or resumes it, from cycle `first` on.
+  void SetPaused(Cycle first, uint64_t recorded_block, bool paused);
   // Nothing can ever happen again, though blocks are resident.
   virtual bool Stuck() const = 0;
   // Nothing is under way outside the blocks.
@@ -73,6 +75,13 @@ class ReferenceSm : public IssueView {
   virtual Cycle EndOf(Cycle now) const = 0;
 
   int resident() const;
+  uint32_t FirstHwWarpOf(uint64_t recorded_block) const {
+    return places_[PlaceOf(recorded_block)]->first_thread / static_cast<uint32_t>(warp_size());
+  }
+  // What a dispatcher may know, after the last cycle.
+  SmActivity activity() const { return activity_; }
+  virtual SmWarps CountWarps() const = 0;
+  virtual SmMemoryLoad MemoryLoad() const { return {}; }
   void GridAssigned() {
     for (const auto& scheduler : schedulers_) scheduler->GridAssigned();
   }
@@ -109,6 +118,12 @@ class ReferenceSm : public IssueView {
     std::map<int, Cycle> release;  // by block, when the barrier lets the slot go; kNever = it is closed
   };
 
+  // Blocks are paused or resumed.
+  virtual void PausesChanged() {}
+  // Whether the slot's block is paused, so that it issues nothing and is not fetched for.
+  bool BlockPaused(SlotId slot) const { return paused_places_.contains(formation_.table().block[slot]); }
+  // Counts `cycles` cycles of which one decides, for activity().
+  void CountActivity(bool issued, bool ready, bool all_in_memory, bool some_wait, uint64_t cycles);
   // The last thread of hardware warp `hw_warp` (hardware threads [hw_warp * warp size, ...)) has exited, in this slot.
   virtual void HwWarpExited(uint32_t /*hw_warp*/, SlotId /*slot*/) {}
 
@@ -175,6 +190,7 @@ class ReferenceSm : public IssueView {
   std::vector<std::unique_ptr<WarpScheduler>> schedulers_;
   uint32_t interests_ = 0;
   std::vector<std::optional<Resident>> places_;
+  std::set<size_t> paused_places_;
   std::vector<Thread> threads_;  // by hardware thread
   std::map<SlotId, Arrival> arrivals_;
   std::optional<Asked> asked_;  // what the policy had no room for
@@ -182,12 +198,14 @@ class ReferenceSm : public IssueView {
   absl::Status status_;
 
  private:
+  size_t PlaceOf(uint64_t recorded_block) const;
   ThreadId HardwareThread(ThreadId first_thread, uint32_t index) const;
   void StepOver(const Lanes& lanes, Pc pc);
   void NotifyExitedHwWarps(SlotId slot, const Lanes& lanes, LaneMask exited);
   Position Reconvergence(Pc pc, const Thread& thread) const;
 
   uint64_t admissions_ = 0;
+  SmActivity activity_;
 };
 
 // Calls function(lane) for the lanes of a mask, ascending.

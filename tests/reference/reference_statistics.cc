@@ -10,6 +10,7 @@ void Add(const ReferenceCycleClasses& own, ReferenceCycleClasses& sum) {
   sum.data_memory += own.data_memory;
   sum.data_arithmetic += own.data_arithmetic;
   sum.data_waw += own.data_waw;
+  sum.paused += own.paused;
 }
 
 }  // namespace
@@ -36,6 +37,7 @@ void Add(const ReferenceStatistics& own, ReferenceStatistics& sum) {
   sum.idle_reconverging += own.idle_reconverging;
   sum.idle_finished += own.idle_finished;
   sum.idle_ready += own.idle_ready;
+  sum.idle_paused += own.idle_paused;
   sum.port_cycles += own.port_cycles;
   sum.busy_port_cycles += own.busy_port_cycles;
   Add(own.stalls, sum.stalls);
@@ -76,6 +78,7 @@ void FillResult(const ReferenceStatistics& statistics, int warp_size, result::v1
   idle.set_reconverging(s.idle_reconverging);
   idle.set_finished(s.idle_finished);
   idle.set_ready(s.idle_ready);
+  if (s.idle_paused != 0) idle.set_paused(s.idle_paused);
   for (int size = 1; size <= warp_size; ++size) {
     const auto it = s.issues_by_size.find(static_cast<uint64_t>(size));
     result.add_issues_by_size(it == s.issues_by_size.end() ? 0 : it->second);
@@ -97,6 +100,7 @@ void FillClasses(const ReferenceCycleClasses& classes, Message& out) {
   out.set_control(classes.cycles[kReferenceControl]);
   out.set_fetch(classes.cycles[kReferenceFetch]);
   out.set_policy(classes.cycles[kReferencePolicy]);
+  if (classes.paused != 0) out.set_paused(classes.paused);
   out.set_barrier(classes.cycles[kReferenceBarrier]);
   out.set_exit(classes.cycles[kReferenceExit]);
 }

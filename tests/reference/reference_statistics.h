@@ -31,6 +31,7 @@ struct ReferenceCycleClasses {
   uint64_t data_memory = 0;
   uint64_t data_arithmetic = 0;
   uint64_t data_waw = 0;
+  uint64_t paused = 0;  // of those of the policy
 };
 
 // Sums over the SMs of a launch; the names are those of result.proto.
@@ -57,6 +58,7 @@ struct ReferenceStatistics {
   uint64_t idle_reconverging = 0;
   uint64_t idle_finished = 0;
   uint64_t idle_ready = 0;
+  uint64_t idle_paused = 0;           // of those that are ready
   uint64_t port_cycles = 0;           // cycles x ports of SMs with a resident block
   uint64_t busy_port_cycles = 0;      // of those, the ones in which an issue enters the pipeline
   ReferenceCycleClasses stalls;       // of ports; front end with instruction buffers

@@ -23,6 +23,7 @@ int StateOf(WarpClass one) {
     case WarpClass::kFetch:
       return static_cast<int>(WarpState::kFetch);
     case WarpClass::kPolicy:
+    case WarpClass::kPaused:
       return static_cast<int>(WarpState::kPolicy);
     case WarpClass::kBarrier:
       return static_cast<int>(WarpState::kBarrier);
@@ -40,6 +41,7 @@ void CycleAccounting::CountIdle(uint64_t idle, uint64_t data_threads) {
   counters.idle_cycles += idle;
   const auto& states = sm_.formation.thread_states();
   for (int state = 0; state < kThreadStates; ++state) counters.idle_threads[state] += idle * states[state];
+  counters.idle_paused += idle * state_.issue_status.paused_offered_threads();
   const uint64_t data = idle * data_threads;
   counters.idle_threads[static_cast<int>(ThreadState::kReady)] -= data;
   counters.idle_threads[static_cast<int>(ThreadState::kDependency)] += data;

@@ -59,13 +59,24 @@ class CycleAccounting {
     counters.issued += issues;
     counters.stall += (ports - issues - waiting) * count;
     if (waiting != 0) AddWaiting(waiting * count);
+    if (sm_.context.counts_activity) [[unlikely]]
+      counters.cycles.Add(issues != 0, waiting != ports, AllWaitForMemory(), AnyWaitsForData(), count);
     if (idle != 0) CountIdle(idle, issue_status.offered_data_threads());
   }
   // Port cycles in which no warp lacked nothing but a unit.
   void AddWaiting(uint64_t cycles) {
     SmCounters& counters = sm_.issues.counters();
-    const uint64_t memory = state_.issue_status.memory_threads();
-    (memory != 0 && memory == sm_.LiveThreads() ? counters.memory : counters.idle) += cycles;
+    (AllWaitForMemory() ? counters.memory : counters.idle) += cycles;
+  }
+  bool AllWaitForMemory() const {
+    const IssueStatusTable& issue_status = state_.issue_status;
+    const uint64_t memory = issue_status.memory_threads();
+    return memory != 0 && memory + issue_status.paused_threads() == sm_.LiveThreads();
+  }
+  bool AnyWaitsForData() const {
+    WarpClassMask classes = 0;
+    for (int port = 0; port < sm_.context.ports; ++port) classes |= state_.issue_status.present(port);
+    return (classes & kDataClasses) != 0;
   }
   // `count` cycles in which the ports in `issued` (bits) issued and the others did not, for the profile.
   void ProfilePorts(uint64_t count, uint32_t issued);

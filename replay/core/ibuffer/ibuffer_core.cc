@@ -215,6 +215,33 @@ void IBufferCore::WarpsAdmitted(uint32_t first_hw_warp, uint32_t hw_warps) {
   status_.TakeChanges();
 }
 
+SmWarps IBufferCore::CountWarps() const {
+  SmWarps warps;
+  for (size_t slot = 0; slot < state_.warps.size(); ++slot) {
+    const IssueStatus status = state_.issue_status.of(static_cast<SlotId>(slot));
+    switch (status.state()) {
+      case WarpClass::kStructural:
+        ++warps.ready;
+        break;
+      case WarpClass::kPolicy:
+        ++warps.held;
+        break;
+      case WarpClass::kPaused:
+        ++warps.paused;
+        break;
+      case WarpClass::kBarrier:
+        ++warps.barrier;
+        break;
+      case WarpClass::kNone:
+      case WarpClass::kExit:
+        break;
+      default:
+        ++(status.waits_for_data() && status.beyond_shared() ? warps.memory : warps.other);
+    }
+  }
+  return warps;
+}
+
 void IBufferCore::HwWarpExited(SlotId slot, uint32_t hw_warp) {
   HwWarpTable::HwWarp& exited = state_.hw_warps[hw_warp];
   exited.exited_port = table().port[slot];

@@ -46,6 +46,7 @@ class IBufferCore final : public SmCore {
   Cycle RunTurn(Cycle now) override;
   RunAhead RunAlone(Cycle next, Cycle limit) override;
   void CreditUntil(Cycle until) override { Credit(until); }
+  SmWarps CountWarps() const override;
   // Blocks retire at the end of a cycle.
   Cycle EndOfRetired(Cycle now) const override { return now + 1; }
   absl::Status CheckDrained() const override;
@@ -72,6 +73,10 @@ class IBufferCore final : public SmCore {
 
  private:
   void Credit(Cycle until) override { accounting_.Credit(until); }
+  void PauseChanged(BlockId block) override {
+    status_.PauseChanged(block);
+    core_wake_ = 0;
+  }
   void WarpsAdmitted(uint32_t first_hw_warp, uint32_t hw_warps) override;
   void BlockExited(BlockId block) override { results_.BlockExited(block); }
   void HwWarpExited(SlotId slot, uint32_t hw_warp) override;

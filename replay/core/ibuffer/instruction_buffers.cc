@@ -28,7 +28,8 @@ void InstructionBuffers::Flush(SlotId slot, WarpEntry& warp) {
 
 void InstructionBuffers::SetFetchable(SlotId slot, WarpEntry& warp, bool room) {
   Fetchable fetchable = Fetchable::kNo;
-  if (room && warp.threads != 0 && !warp.fetching && !warp.waits_for_line && warp.head + warp.valid < program_size_) {
+  if (room && warp.threads != 0 && !warp.paused && !warp.fetching && !warp.waits_for_line &&
+      warp.head + warp.valid < program_size_) {
     switch (table_.state[slot]) {
       case SlotState::kOffered:
       case SlotState::kParked:

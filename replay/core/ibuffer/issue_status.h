@@ -161,6 +161,9 @@ class IssueStatusTable {
   // Threads in offered warps that wait for data; in warps that wait for data from beyond shared memory.
   uint64_t offered_data_threads() const { return offered_data_threads_; }
   uint64_t memory_threads() const { return memory_threads_; }
+  // Threads in paused warps, and in those of them that are offered.
+  uint64_t paused_threads() const { return paused_threads_; }
+  uint64_t paused_offered_threads() const { return paused_offered_threads_; }
 
   // --- for a fast path, which keeps the status of some warps by itself for a while
   // Detach returns the first cycle that is not in the warp's integrals; from then on the warp is not among those of its
@@ -235,12 +238,18 @@ class IssueStatusTable {
     } else if (from.waits_for_data()) {
       if (from.offered()) offered_data_threads_ -= from.threads();
       if (from.beyond_shared()) memory_threads_ -= from.threads();
+    } else if (from.state() == WarpClass::kPaused) [[unlikely]] {
+      paused_threads_ -= from.threads();
+      if (from.offered()) paused_offered_threads_ -= from.threads();
     }
     if (to.state() == WarpClass::kStructural) {
       AddReady(slot, to);
     } else if (to.waits_for_data()) {
       if (to.offered()) offered_data_threads_ += to.threads();
       if (to.beyond_shared()) memory_threads_ += to.threads();
+    } else if (to.state() == WarpClass::kPaused) [[unlikely]] {
+      paused_threads_ += to.threads();
+      if (to.offered()) paused_offered_threads_ += to.threads();
     }
   }
 
@@ -255,6 +264,8 @@ class IssueStatusTable {
   uint64_t issued_and_gone_ = 0;  // warps that issued in this cycle and ended in it
   uint64_t offered_data_threads_ = 0;
   uint64_t memory_threads_ = 0;
+  uint64_t paused_threads_ = 0;
+  uint64_t paused_offered_threads_ = 0;
   std::array<PortClasses, kMaxPorts> ports_{};
   std::array<uint64_t, kWarpClasses + 1> lost_{};  // port cycles without issue by the class closest to it
   StallCounters counters_;

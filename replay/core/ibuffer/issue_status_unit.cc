@@ -36,7 +36,8 @@ void IssueStatusUnit::Changed(SlotId slot, bool threads) {
     state_.hw_warps.Locate(slot, warps.lanes[slot], warp);
     if (state_.pauses_travel) InheritPauses(slot, warp);
   }
-  warp.regular = state_.regular_warps && state == SlotState::kOffered && warp.threads != 0 &&
+  warp.paused = state != SlotState::kFree && sm_.IsPaused(slot);
+  warp.regular = state_.regular_warps && !warp.paused && state == SlotState::kOffered && warp.threads != 0 &&
                  warp.hw_warp != kMixedHwWarps && sm_.formation.inserted(slot) == 0;
   if (warp.regular) warp.offered = IssueStatus(WarpClass::kStructural, warps.port[slot], warp.threads).Offered();
   if (state == SlotState::kOffered || state == SlotState::kParked) {
@@ -76,6 +77,8 @@ Scoreboard::Hazard IssueStatusUnit::HazardOf(SlotId slot, const WarpEntry& warp,
 
 IssueStatus IssueStatusUnit::StatusOf(SlotId slot, const WarpEntry& warp) const {
   if (warp.threads == 0) return IssueStatus();
+  if (warp.paused) [[unlikely]]
+    return StatusOfPaused(slot, warp);
   const WarpTable& warps = sm_.table();
   const auto status = [&](WarpClass state) { return IssueStatus(state, warps.port[slot], warp.threads); };
   const auto from_flight = [&](WarpClass state) {
@@ -120,6 +123,26 @@ IssueStatus IssueStatusUnit::StatusOf(SlotId slot, const WarpEntry& warp) const 
   }
   return StatusAtHead(state_, offered(WarpClass::kStructural), warp,
                       [&](const IssueStep& step) { return HazardOf(slot, warp, step); });
+}
+
+// What holds a warp in flight goes on; what an offered one lacks is not asked for, so that it waits for nothing long.
+IssueStatus IssueStatusUnit::StatusOfPaused(SlotId slot, const WarpEntry& warp) const {
+  const WarpTable& warps = sm_.table();
+  const IssueStatus status(WarpClass::kPaused, warps.port[slot], warp.threads);
+  const SlotState state = warps.state[slot];
+  if (state == SlotState::kOffered) return status.Offered();
+  const bool has_result = warp.in_flight == InFlightReason::kMemory || warp.in_flight == InFlightReason::kArithmetic;
+  if (state != SlotState::kInFlight || !has_result) return status;
+  return status.From(/*beyond_shared=*/false, state_.in_flight[warp.in_flight_id].off_core);
+}
+
+void IssueStatusUnit::PauseChanged(BlockId block) {
+  TakeChanges();
+  const WarpTable& warps = sm_.table();
+  for (size_t i = 0; i < state_.warps.size(); ++i) {
+    const auto slot = static_cast<SlotId>(i);
+    if (warps.state[slot] != SlotState::kFree && warps.block[slot] == block) Changed(slot, /*threads=*/false);
+  }
 }
 
 void IssueStatusUnit::Update(SlotId slot) {

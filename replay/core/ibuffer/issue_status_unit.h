@@ -54,6 +54,9 @@ class IssueStatusUnit {
     }
   }
 
+  // The block is paused, or resumed.
+  void PauseChanged(BlockId block);
+
   // --- waits for memory beyond the core, which policies and schedulers are told of
   bool any_long_wait() const { return !long_waits_.empty(); }
   // Of those that have begun in this cycle.
@@ -87,6 +90,7 @@ class IssueStatusUnit {
   // The slot has other threads: it pauses until the pauses of all of them are over.
   void InheritPauses(SlotId slot, WarpEntry& warp);
   [[gnu::noinline]] IssueStatus StatusOf(SlotId slot, const WarpEntry& warp) const;
+  IssueStatus StatusOfPaused(SlotId slot, const WarpEntry& warp) const;
   // The status of an offered warp with a buffer, which is `offered` if it lacks nothing but a unit.
   template <typename HazardOf>
   [[gnu::always_inline]] IssueStatus StatusAtHead(const IBufferState& state, IssueStatus offered, const WarpEntry& warp,

@@ -52,6 +52,7 @@ struct alignas(64) WarpEntry {
   bool waits_for_line = false;
   bool flushed = false;             // its buffer was dropped, and no fetch has gone out since
   bool long_wait_notified = false;  // LongLatencyStarted was called
+  bool paused = false;              // its block is
   bool in_order = false;            // its threads are of one hardware warp, and lane i holds thread i of it
   bool regular = false;
 };

@@ -17,6 +17,7 @@ SinglePipelineCore::SinglePipelineCore(const LaunchContext& context, uint32_t sm
     : SmCore(context, sm, std::move(policy), cache, memory, std::max(context.pipeline_depth, context.longest_scripted)),
       in_flight_(table().state.size()),
       port_free_(context.ports, 0),
+      eligible_(sm_),
       fences_(context.max_threads) {
   sm_.policy->SetIssueView(*this);
   if (!context.has_memory_stage) return;
@@ -31,7 +32,7 @@ SinglePipelineCore::SinglePipelineCore(const LaunchContext& context, uint32_t sm
 void SinglePipelineCore::Classify(int port, uint64_t count) {
   sm_.issues.counters().scheduler_cycles += count;
   PortLoss loss = PortLoss::kIdle;
-  if (sm_.formation.AnyOffered(port) || sm_.AnyGroupReady(port)) {
+  if (eligible_.AnyOffered(port) || sm_.AnyGroupReady(port)) {
     sm_.issues.counters().stall += count;
     loss = PortLoss::kStall;
   } else if (AllWaitForMemory()) {
@@ -56,18 +57,54 @@ void SinglePipelineCore::Credit(Cycle until) {
       const auto& states = sm_.formation.thread_states();
       for (int state = 0; state < kThreadStates; ++state)
         sm_.issues.counters().idle_threads[state] += idle * states[state];
+      if (sm_.blocks.any_paused()) sm_.issues.counters().idle_paused += idle * sm_.PausedThreads(/*offered=*/true);
     }
     if (until > decided_) {
       const uint64_t period = static_cast<uint64_t>(sm_.context.issue_cycles);
       const uint64_t decisions =
           period == 1 ? until - decided_ : (until + period - 1) / period - (decided_ + period - 1) / period;
       if (decisions != 0) {
-        for (int port = 0; port < sm_.context.ports; ++port) Classify(port, decisions);
+        bool ready = false;
+        for (int port = 0; port < sm_.context.ports; ++port) {
+          Classify(port, decisions);
+          ready |= eligible_.AnyOffered(port) || sm_.AnyGroupReady(port);
+        }
+        if (sm_.context.counts_activity) {
+          sm_.issues.counters().cycles.Add(/*issued=*/false, ready, AllWaitForMemory(), AnyInFlight(),
+                                           decisions * period);
+        }
       }
     }
   }
   credited_ = until;
   decided_ = std::max(decided_, until);
+}
+
+SmWarps SinglePipelineCore::CountWarps() const {
+  const WarpTable& warps = table();
+  SmWarps count;
+  for (size_t i = 0; i < warps.lanes.size(); ++i) {
+    const auto slot = static_cast<SlotId>(i);
+    if (warps.state[slot] == SlotState::kFree || warps.lanes[slot].mask == 0) continue;
+    if (sm_.IsPaused(slot)) {
+      ++count.paused;
+      continue;
+    }
+    switch (warps.state[slot]) {
+      case SlotState::kOffered:
+        ++count.ready;
+        break;
+      case SlotState::kInFlight:
+        ++(in_flight_[slot].memory ? count.memory : count.other);
+        break;
+      case SlotState::kBarrier:
+        ++count.barrier;
+        break;
+      default:
+        ++count.held;
+    }
+  }
+  return count;
 }
 
 void SinglePipelineCore::RunCycle(Cycle now) {
@@ -102,7 +139,7 @@ Cycle SinglePipelineCore::NextWake(Cycle now) const {
   if (sm_.has_collectives) wake = std::min(wake, sm_.NextCollective(now));
   for (int port = 0; port < sm_.context.ports; ++port) {
     if (sm_.AnyGroupReady(port)) wake = std::min(wake, NextDecision(std::max(next, port_free_[port])));
-    if (!sm_.formation.AnyOffered(port) || (pipeline_ != nullptr && !pipeline_->HasRoom(port))) continue;
+    if (!eligible_.AnyOffered(port) || (pipeline_ != nullptr && !pipeline_->HasRoom(port))) continue;
     wake = std::min(wake, NextDecision(std::max(next, port_free_[port])));
   }
   return wake;

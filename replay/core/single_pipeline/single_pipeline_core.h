@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/core/single_pipeline/eligible_slots.h"
 #include "replay/core/single_pipeline/fence_unit.h"
 #include "replay/core/single_pipeline/single_pipeline.h"
 #include "replay/core/sm_core.h"
@@ -30,6 +31,7 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core, pr
   RunAhead RunAlone(Cycle next, Cycle limit) override { return RunAloneOf(*this, next, limit); }
   void CreditUntil(Cycle until) override { Credit(until); }
   const IssueView& view() const override { return *this; }
+  SmWarps CountWarps() const override;
   // Blocks retire at the start of a cycle, by the exits that are written back in it.
   Cycle EndOfRetired(Cycle now) const override { return now; }
 
@@ -77,7 +79,29 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core, pr
   void ProfilePort(int port, PortLoss loss, uint64_t count);
   // `cycles` cycles from `first` on with the present state, for an observer that wants states.
   void ObserveStates(Cycle first, uint64_t cycles) const;
-  bool AllWaitForMemory() const { return memory_threads_ != 0 && memory_threads_ == sm_.LiveThreads(); }
+  // Whether every live thread is in a slot that waits for memory, or in one that is paused, and some wait.
+  bool AllWaitForMemory() const {
+    if (memory_threads_ == 0) return false;
+    if (!sm_.blocks.any_paused()) [[likely]]
+      return memory_threads_ == sm_.LiveThreads();
+    const WarpTable& warps = table();
+    uint64_t waiting = 0;
+    for (size_t i = 0; i < warps.lanes.size(); ++i) {
+      const auto slot = static_cast<SlotId>(i);
+      if (warps.state[slot] != SlotState::kInFlight || !in_flight_[slot].memory || sm_.IsPaused(slot)) continue;
+      waiting += static_cast<uint64_t>(warps.thread_count(slot));
+    }
+    return waiting != 0 && waiting + sm_.PausedThreads(/*offered=*/false) == sm_.LiveThreads();
+  }
+  // Whether some slot that is not paused has an instruction in flight. Looks at all of them.
+  bool AnyInFlight() const {
+    const WarpTable& warps = table();
+    bool any = false;
+    for (size_t slot = 0; slot < warps.lanes.size() && !any; ++slot) {
+      any = warps.state[slot] == SlotState::kInFlight && !sm_.IsPaused(static_cast<SlotId>(slot));
+    }
+    return any;
+  }
   // The first scheduler cycle from `at` on.
   Cycle NextDecision(Cycle at) const {
     const Cycle period = static_cast<Cycle>(sm_.context.issue_cycles);
@@ -124,8 +148,6 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core, pr
   bool StartFixed(SlotId slot, const Step& step, Cycle now);
   // The instruction goes through the pipeline.
   void StartPipelined(SlotId slot, const Step& step);
-  // The offered slots of the port that may issue, of the highest priority there is.
-  const SlotSet& Eligible(int port);
   // The slot that the port's scheduler picks; kNoSlot if it lets none issue, or if it has failed.
   SlotId Pick(int port, const SlotSet& eligible) {
     return Checked(port, sm_.notifier.scheduler(port).Pick(eligible), eligible);
@@ -143,7 +165,7 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core, pr
   Cycle occupied_until_ = 0;                    // some port is within an issue or its penalty before this cycle
   std::vector<uint8_t> undecided_;              // ports without issue and without a ready slot in this cycle
   SlotSet candidates_;
-  SlotSet unheld_;  // what Eligible returns where shared memory holds warps
+  EligibleSlots eligible_;
 
   // Issues of several slots whose results are on their way, with fixed latencies.
   std::vector<std::vector<SlotId>> issues_;  // by number; those that are not in use are empty

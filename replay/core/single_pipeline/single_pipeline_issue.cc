@@ -26,7 +26,10 @@ void SinglePipelineCore::Select(Cycle now) {
   // Behind a blocked write-back the front end goes on until the stages of the pipeline are full, so that a policy whose
   // tables drain by issuing can get out.
   const bool blocked = sm_.write_back.held() + resolve_.waits() > sm_.context.pipeline_depth;
-  sm_.issues.counters().scheduler_cycles += sm_.context.ports;
+  SmCounters& counters = sm_.issues.counters();
+  counters.scheduler_cycles += sm_.context.ports;
+  const uint64_t issued_before = counters.issued;
+  const uint64_t stall_before = counters.stall;
   undecided_.clear();
   for (int port = 0; port < sm_.context.ports; ++port) {
     // Threads that have met go before the warps of their port.
@@ -36,7 +39,7 @@ void SinglePipelineCore::Select(Cycle now) {
       ++sm_.issues.counters().issued;
       continue;
     }
-    if (!sm_.formation.AnyOffered(port) && !sm_.AnyGroupReady(port)) {
+    if (!eligible_.AnyOffered(port) && !sm_.AnyGroupReady(port)) {
       undecided_.push_back(static_cast<uint8_t>(port));
       continue;
     }
@@ -47,6 +50,10 @@ void SinglePipelineCore::Select(Cycle now) {
     }
     ++sm_.issues.counters().stall;
     if (sm_.context.profile != nullptr) ProfilePort(port, PortLoss::kStall, 1);
+  }
+  if (sm_.context.counts_activity) [[unlikely]] {
+    counters.cycles.Add(counters.issued != issued_before, counters.stall != stall_before, AllWaitForMemory(),
+                        AnyInFlight(), static_cast<uint64_t>(sm_.context.issue_cycles));
   }
   if (undecided_.empty()) return;
   const bool memory = AllWaitForMemory();
@@ -62,19 +69,8 @@ SlotId SinglePipelineCore::Checked(int port, SlotId slot, const SlotSet& eligibl
   return kNoSlot;
 }
 
-const SlotSet& SinglePipelineCore::Eligible(int port) {
-  const SlotSet& offered = sm_.formation.Eligible(port);
-  if (!sm_.context.by_warp) return offered;
-  unheld_.Clear();
-  offered.ForEach([&](SlotId slot) {
-    if (sm_.formation.inserted(slot) != 0 || !sm_.SharedHeld(slot, sm_.steps[table().position[slot].pc()]))
-      unheld_.Insert(slot);
-  });
-  return unheld_;
-}
-
 int SinglePipelineCore::IssueOne(int port, Cycle now) {
-  const SlotSet& eligible = Eligible(port);
+  const SlotSet& eligible = eligible_.Of(port);
   if (eligible.empty()) return 0;
   const SlotId slot = Pick(port, eligible);
   if (slot == kNoSlot) return 0;
@@ -98,7 +94,7 @@ int SinglePipelineCore::IssueOne(int port, Cycle now) {
 // Runs for every thread of MIMD, so that what most of them do not need is left to Enter, and what they need is done for
 // several at once where the scheduler has told in advance which come next.
 int SinglePipelineCore::IssueSeveral(int port, Cycle now) {
-  candidates_ = Eligible(port);
+  candidates_ = eligible_.Of(port);
   WarpScheduler& scheduler = sm_.notifier.scheduler(port);
   const Lanes* const lanes = table().lanes.data();
   const SlotEntry* const entries = table().entries.data();

@@ -30,18 +30,21 @@ int StateOf(SlotState state) {
 void SinglePipelineCore::ObserveStates(Cycle first, uint64_t cycles) const {
   std::vector<PortLoss> ports;
   for (int port = 0; port < sm_.context.ports; ++port) {
-    ports.push_back(sm_.formation.AnyOffered(port) ? PortLoss::kStall
-                    : AllWaitForMemory()           ? PortLoss::kMemory
-                                                   : PortLoss::kIdle);
+    ports.push_back(eligible_.AnyOffered(port) ? PortLoss::kStall
+                    : AllWaitForMemory()       ? PortLoss::kMemory
+                                               : PortLoss::kIdle);
   }
-  sm_.issues.NotifyStates(first, cycles, ports, [this](SlotId slot) { return StateOf(table().state[slot]); });
+  sm_.issues.NotifyStates(first, cycles, ports, [this](SlotId slot) {
+    return sm_.IsPaused(slot) ? static_cast<int>(WarpState::kPolicy) : StateOf(table().state[slot]);
+  });
 }
 
 // `count` scheduler cycles of a port that issued nothing. The warp closest to issue is looked for among those offered,
 // then in flight, at barriers, and held by the policy; the oldest of the first kind that there is.
 void SinglePipelineCore::ProfilePort(int port, PortLoss loss, uint64_t count) {
-  const auto rank = [](SlotState state) {
-    switch (state) {
+  const auto rank = [this](SlotId slot) {
+    if (sm_.IsPaused(slot)) return 3;
+    switch (table().state[slot]) {
       case SlotState::kOffered:
         return 0;
       case SlotState::kInFlight:
@@ -60,8 +63,8 @@ void SinglePipelineCore::ProfilePort(int port, PortLoss loss, uint64_t count) {
     if (warps.state[slot] == SlotState::kFree) continue;
     --live;
     if (warps.port[slot] != port) continue;
-    const int own = rank(warps.state[slot]);
-    const int best = first == kNoSlot ? 4 : rank(warps.state[first]);
+    const int own = rank(static_cast<SlotId>(slot));
+    const int best = first == kNoSlot ? 4 : rank(first);
     if (own < best || (own == best && warps.formed[slot] < warps.formed[first])) first = static_cast<SlotId>(slot);
   }
   sm_.issues.ProfileLoss(first, loss, /*waw=*/false, count);

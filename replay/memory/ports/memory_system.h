@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "proto/result.pb.h"
 #include "proto/trace.pb.h"
+#include "replay/seams/sm_activity.h"
 #include "replay/seams/types.h"
 #include "replay/seams/warp_scheduler.h"
 
@@ -121,6 +122,8 @@ class SmMemory {
   virtual bool isolated() const { return drained(); }
   // One line on what is occupied and what waits, for the report of a deadlock; empty if nothing.
   virtual std::string Explain() const = 0;
+  // How busy the SM's way to the memory is, after the last cycle that was run.
+  virtual SmMemoryLoad load() const { return {}; }
 };
 
 // Wakes SMs from outside.

@@ -135,6 +135,17 @@ void HierarchySm::AddSample(Cycle end, MemorySample& out) const {
   for (size_t used = 0; used < occupancy.size(); ++used) out.outstanding_misses += used * occupancy[used];
 }
 
+SmMemoryLoad HierarchySm::load() const {
+  SmMemoryLoad load;
+  const FirstLevelCache& data = caches_[FirstLevel::kData];
+  if (data.exists()) load.mshrs_used = data.cache().mshrs().used();
+  load.requests = network_.outstanding();
+  for (int level = 0; level < kFirstLevels; ++level) {
+    load.queued_requests += network_.queue(static_cast<FirstLevel>(level)).size();
+  }
+  return load;
+}
+
 std::string HierarchySm::Explain() const {
   std::string text;
   const auto add = [&](const auto&... parts) { absl::StrAppend(&text, text.empty() ? "" : "; ", parts...); };

@@ -56,6 +56,7 @@ class alignas(64) HierarchySm final : public SmMemory, public RemoteClient {
     stage_.remote().Arrive(access);
     wake_ = 0;
   }
+  SmMemoryLoad load() const override;
   std::string Explain() const override;
 
   // What was counted in the cycles before `end`.
