@@ -9,6 +9,7 @@ from heddle_command import BUILD, SAMPLE, SOURCE, CommandTest, heddle, main
 
 SEAMS = {"divergence": "--divergence", "scheduler": "--scheduler", "fetch": "--fetch", "dispatch": "--dispatch"}
 EXAMPLE = SOURCE / "examples" / "policies" / "cta_groups" / "cta_groups.cc"
+DYNCTA = SOURCE / "replay" / "policies" / "dispatch" / "dyncta.cc"
 
 
 class NewPolicy(CommandTest):
@@ -127,6 +128,35 @@ class NewPolicy(CommandTest):
             stderr=subprocess.STDOUT,
             check=False,
         )
+
+    def test_a_dispatcher_that_pauses_blocks_is_the_same_outside_the_tree(self):
+        source = self.folder / "outside.cc"
+        source.write_text(DYNCTA.read_text().replace('"dyncta"', '"dyncta_outside"'))
+        library = self.compiled(source)
+        parameters = "window=256,memory_low=8,memory_high=24,idle_cycles=200"
+        command = [
+            "replay",
+            SAMPLE,
+            "--policy-library",
+            library,
+            "--machine",
+            "baws_gtx480",
+            "--set",
+            "sms=1",
+            "--json",
+        ]
+        runs = []
+        for name in ("dyncta", "dyncta_outside"):
+            done = heddle(*command, "--dispatch", f"{name}:{parameters}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            runs.append([json.loads(line)["launch"] for line in done.stdout.splitlines()])
+        self.assertEqual(runs[0], runs[1])
+        counters = runs[0][0][0]["dispatch_counter"]
+        self.assertGreater(int(counters["windows"]), 0, counters)
+        for program in ("policy_rules_test", "engine_equality_test"):
+            with self.subTest(program):
+                done = self.conformance(library, "dyncta_outside", program)
+                self.assertEqual(done.returncode, 0, done.stdout[-3000:])
 
     def test_libraries_pass_the_conformance_tests_whatever_the_seam(self):
         for seam in SEAMS:
