@@ -18,7 +18,7 @@
 #include "tests/conformance/issue_log.h"
 #include "tests/conformance/random_case.h"
 #include "tests/conformance/small_hierarchy.h"
-#include "tests/reference/random.h"
+#include "tests/random/random.h"
 #include "tests/reference/reference_engine.h"
 
 namespace heddle::replay {
