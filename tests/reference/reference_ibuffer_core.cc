@@ -37,9 +37,10 @@ ReferenceBufferCore::ReferenceBufferCore(const ReferenceLaunch& launch, uint32_t
 void ReferenceBufferCore::RunCycle(Cycle now, const std::function<void(uint64_t)>& retired) {
   now_ = now;
   formation_.SetNow(now);
-  TakeResults(now);        // 1
-  memory_->RunCycle(now);  // 2
-  DeliverEnds();
+  TakeResults(now);                          // 1
+  memory_->RunCycle(now);                    // 2
+  ProcessQueue();                            // what it reports for this cycle
+  DeliverEnds();                             // 2a
   for (const SlotId slot : Released(now)) {  // 3
     queue_.push_back({.kind = Due::Kind::kResume, .slot = slot});
     ProcessQueue();
@@ -270,7 +271,6 @@ void ReferenceBufferCore::LanesDone(AccessId access, LaneMask lanes, Cycle at, b
     AddDue(due);
   } else {
     queue_.push_back(due);
-    ProcessQueue();
   }
 }
 
@@ -280,7 +280,6 @@ void ReferenceBufferCore::StoreAcknowledged(AccessId access, Cycle at) {
     AddDue(due);
   } else {
     queue_.push_back(due);
-    ProcessQueue();
   }
 }
 
