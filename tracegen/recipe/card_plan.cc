@@ -57,7 +57,7 @@ std::string PtxForCards(const RecipeCode& code) {
     begin = end + 1;
     if (absl::StartsWith(line, "\t.loc")) {
       // ".loc FILE LINE COLUMN", in a column of its own.
-      const std::vector<std::string_view> words = absl::StrSplit(line, absl::ByAnyChar(" \t"), absl::SkipEmpty());
+      const std::vector<std::string> words = absl::StrSplit(line, absl::ByAnyChar(" \t"), absl::SkipEmpty());
       if (uint32_t loc = 0; words.size() > 2 && absl::SimpleAtoi(words[2], &loc)) {
         number = loc;
         continue;
