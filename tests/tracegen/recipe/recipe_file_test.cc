@@ -19,10 +19,11 @@ std::string Refusal(const std::string& text) {
 }
 
 TEST(RecipeFile, BuffersNeedATypeThatThereIs) {
-  EXPECT_THAT(Refusal("source: \"a.cu\"\nbuffer { name: \"a\" count: 5 }"),
+  const std::string rest = "source: \"a.cu\" launch { kernel: \"k\" }\n";
+  EXPECT_THAT(Refusal(rest + "buffer { name: \"a\" count: 5 }"),
               EndsWith(":2: buffer 'a' has no type (I32, F32, ...)"));
   // A file may hold any number: it divided by the size of such an element, which was 0.
-  EXPECT_THAT(Refusal("source: \"a.cu\"\nbuffer { name: \"a\" type: 99 count: 5 }"),
+  EXPECT_THAT(Refusal(rest + "buffer { name: \"a\" type: 99 count: 5 }"),
               EndsWith(":2: buffer 'a' has type 99, which is none (I32, F32, ...)"));
 }
 
