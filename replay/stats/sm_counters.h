@@ -61,6 +61,9 @@ struct SmCounters {
     uint64_t memory = 0;
     uint64_t data = 0;
     uint64_t idle = 0;
+    // SmCounters::issued and stall as they were when these were counted last.
+    uint64_t issued = 0;
+    uint64_t stalled = 0;
     // `count` cycles. `ready`: some warp lacked nothing but a unit or the port; `waits`: some wait for a result.
     void Add(bool issued, bool ready, bool all_in_memory, bool waits, uint64_t count) {
       (issued ? issue : ready ? stall : all_in_memory ? memory : waits ? data : idle) += count;

@@ -41,7 +41,8 @@ void CycleAccounting::CountIdle(uint64_t idle, uint64_t data_threads) {
   counters.idle_cycles += idle;
   const auto& states = sm_.formation.thread_states();
   for (int state = 0; state < kThreadStates; ++state) counters.idle_threads[state] += idle * states[state];
-  counters.idle_paused += idle * state_.issue_status.paused_offered_threads();
+  if (const uint64_t paused = state_.issue_status.paused_offered_threads(); paused != 0) [[unlikely]]
+    counters.idle_paused += idle * paused;
   const uint64_t data = idle * data_threads;
   counters.idle_threads[static_cast<int>(ThreadState::kReady)] -= data;
   counters.idle_threads[static_cast<int>(ThreadState::kDependency)] += data;
@@ -64,11 +65,21 @@ void CycleAccounting::CreditSkipped(Cycle until) {
   if (sm_.blocks.resident() > 0) {
     const Cycle idle_from = std::max(credited_, std::min(until, state_.ports.held_until));
     CountPorts(until - credited_, until - idle_from, 0);
-    if (sm_.context.profile != nullptr) ProfilePorts(until - credited_, 0);
-    if (sm_.context.observes_states) ObserveStates(credited_, until - credited_);
+    if (watched_) TellOf(credited_, until - credited_, 0);
   }
   credited_ = until;
   state_.issue_status.SetTime(until);
+}
+
+void CycleAccounting::TellOf(Cycle first, uint64_t count, uint32_t issued) {
+  if (sm_.context.counts_activity) {
+    WarpClassMask classes = 0;
+    for (int port = 0; port < sm_.context.ports; ++port) classes |= state_.issue_status.present(port);
+    sm_.issues.counters().cycles.Add(issued != 0, (classes & MaskOf(WarpClass::kStructural)) != 0, AllWaitForMemory(),
+                                     (classes & kDataClasses) != 0, count);
+  }
+  if (sm_.context.profile != nullptr) ProfilePorts(count, issued);
+  if (sm_.context.observes_states) ObserveStates(first, count);
 }
 
 void CycleAccounting::ObserveStates(Cycle first, uint64_t cycles) const {

@@ -15,7 +15,10 @@ namespace heddle::replay {
 // skipped, with the state that they had.
 class CycleAccounting {
  public:
-  CycleAccounting(SmParts& sm, IBufferState& state) : sm_(sm), state_(state) {}
+  CycleAccounting(SmParts& sm, IBufferState& state)
+      : sm_(sm),
+        state_(state),
+        watched_(sm.context.profile != nullptr || sm.context.observes_states || sm.context.counts_activity) {}
 
   // Statistics include every cycle before this one.
   Cycle credited() const { return credited_; }
@@ -32,8 +35,8 @@ class CycleAccounting {
       const IssuePorts& ports = state.ports;
       CountPorts(1, ports.issued_mask == 0 && now >= ports.held_until ? 1 : 0, ports.issued_mask);
       state.issue_status.EndSelection();
-      if (sm.context.profile != nullptr) ProfilePorts(1, ports.issued_mask);
-      if (sm.context.observes_states) ObserveStates(now, 1);
+      if (watched_) [[unlikely]]
+        TellOf(now, 1, ports.issued_mask);
     }
     credited_ = now + 1;
     state.issue_status.SetTime(now + 1);
@@ -59,8 +62,6 @@ class CycleAccounting {
     counters.issued += issues;
     counters.stall += (ports - issues - waiting) * count;
     if (waiting != 0) AddWaiting(waiting * count);
-    if (sm_.context.counts_activity) [[unlikely]]
-      counters.cycles.Add(issues != 0, waiting != ports, AllWaitForMemory(), AnyWaitsForData(), count);
     if (idle != 0) CountIdle(idle, issue_status.offered_data_threads());
   }
   // Port cycles in which no warp lacked nothing but a unit.
@@ -73,11 +74,9 @@ class CycleAccounting {
     const uint64_t memory = issue_status.memory_threads();
     return memory != 0 && memory + issue_status.paused_threads() == sm_.LiveThreads();
   }
-  bool AnyWaitsForData() const {
-    WarpClassMask classes = 0;
-    for (int port = 0; port < sm_.context.ports; ++port) classes |= state_.issue_status.present(port);
-    return (classes & kDataClasses) != 0;
-  }
+  // `count` cycles from `first` on with the present state, in which the ports in `issued` (bits) issued, for whoever
+  // wants to know more than the counters.
+  void TellOf(Cycle first, uint64_t count, uint32_t issued);
   // `count` cycles in which the ports in `issued` (bits) issued and the others did not, for the profile.
   void ProfilePorts(uint64_t count, uint32_t issued);
   // `cycles` cycles from `first` on with the present state, for an observer that wants states.
@@ -85,6 +84,7 @@ class CycleAccounting {
 
   SmParts& sm_;
   IBufferState& state_;
+  const bool watched_;  // TellOf has something to do
   Cycle credited_ = 0;
 };
 

@@ -161,6 +161,11 @@ class IssueStatusTable {
   // Threads in offered warps that wait for data; in warps that wait for data from beyond shared memory.
   uint64_t offered_data_threads() const { return offered_data_threads_; }
   uint64_t memory_threads() const { return memory_threads_; }
+  // Before a change from or to a paused warp.
+  void CountPaused(IssueStatus from, IssueStatus to) {
+    if (from.state() == WarpClass::kPaused) AddPaused(from, -1);
+    if (to.state() == WarpClass::kPaused) AddPaused(to, 1);
+  }
   // Threads in paused warps, and in those of them that are offered.
   uint64_t paused_threads() const { return paused_threads_; }
   uint64_t paused_offered_threads() const { return paused_offered_threads_; }
@@ -214,6 +219,10 @@ class IssueStatusTable {
   }();
   static constexpr size_t Index(WarpClass one) { return static_cast<size_t>(one); }
 
+  void AddPaused(IssueStatus one, int sign) {
+    paused_threads_ += static_cast<uint64_t>(sign * one.threads());
+    if (one.offered()) paused_offered_threads_ += static_cast<uint64_t>(sign * one.threads());
+  }
   // A warp comes, goes, or changes its port.
   void Change(SlotId slot, IssueStatus to);
   void AddReady(SlotId slot, IssueStatus one) {
@@ -238,18 +247,12 @@ class IssueStatusTable {
     } else if (from.waits_for_data()) {
       if (from.offered()) offered_data_threads_ -= from.threads();
       if (from.beyond_shared()) memory_threads_ -= from.threads();
-    } else if (from.state() == WarpClass::kPaused) [[unlikely]] {
-      paused_threads_ -= from.threads();
-      if (from.offered()) paused_offered_threads_ -= from.threads();
     }
     if (to.state() == WarpClass::kStructural) {
       AddReady(slot, to);
     } else if (to.waits_for_data()) {
       if (to.offered()) offered_data_threads_ += to.threads();
       if (to.beyond_shared()) memory_threads_ += to.threads();
-    } else if (to.state() == WarpClass::kPaused) [[unlikely]] {
-      paused_threads_ += to.threads();
-      if (to.offered()) paused_offered_threads_ += to.threads();
     }
   }
 

@@ -20,7 +20,10 @@ void IssueStatusUnit::Changed(SlotId slot, bool threads) {
   if (!told_.empty()) LookForEnds();
   if (state == SlotState::kFree || warp.formed != warps.formed[slot]) {
     // Another warp, or none. Its wait for a line of the instruction cache stays: the cache knows the slot only.
-    const uint8_t port = state_.issue_status.of(slot).port();
+    const IssueStatus before = state_.issue_status.of(slot);
+    const uint8_t port = before.port();
+    if (before.state() == WarpClass::kPaused) [[unlikely]]
+      state_.issue_status.CountPaused(before, IssueStatus());
     state_.issue_status.Renew(slot);
     buffers_.Flush(slot, warp);
     warp.flushed = false;
@@ -150,6 +153,9 @@ void IssueStatusUnit::Update(SlotId slot) {
   WarpEntry& warp = state.warps[slot];
   const IssueStatus status = warp.regular ? StatusOfRegular(state, warp) : StatusOf(slot, warp);
   if (status.off_core() != warp.long_wait_notified) ChangeLongWait(slot, warp);
+  const IssueStatus before = state.issue_status.of(slot);
+  if (before.state() == WarpClass::kPaused || status.state() == WarpClass::kPaused) [[unlikely]]
+    state.issue_status.CountPaused(before, status);
   state.issue_status.Set(slot, status);
   if (!state.one_in_flight) buffers_.UpdateFetchable(slot, warp);
 }

@@ -14,15 +14,14 @@ class EligibleSlots {
  public:
   explicit EligibleSlots(SmParts& sm) : sm_(sm) {}
 
-  // Whether a slot of the port is offered whose block is not paused.
-  bool AnyOffered(int port) const {
-    if (!sm_.blocks.any_paused()) [[likely]]
-      return sm_.formation.AnyOffered(port);
+  // Whether a slot of the port is offered whose block is not paused. Where some block is.
+  bool AnyUnpaused(int port) const {
     bool any = false;
     sm_.formation.OfferedOn(port).ForEach([&](SlotId slot) { any |= !sm_.IsPaused(slot); });
     return any;
   }
-  // The slots of the port that may issue, of the highest priority there is. Good until the next call or change.
+  // The slots of the port that may issue, of the highest priority there is. Where some block is paused, or warps come
+  // one by one. Good until the next call or change.
   const SlotSet& Of(int port) {
     const SlotSet& offered = sm_.blocks.any_paused() ? Unpaused(port) : sm_.formation.Eligible(port);
     return sm_.context.by_warp ? Unheld(offered) : offered;

@@ -32,7 +32,7 @@ SinglePipelineCore::SinglePipelineCore(const LaunchContext& context, uint32_t sm
 void SinglePipelineCore::Classify(int port, uint64_t count) {
   sm_.issues.counters().scheduler_cycles += count;
   PortLoss loss = PortLoss::kIdle;
-  if (eligible_.AnyOffered(port) || sm_.AnyGroupReady(port)) {
+  if (AnyOffered(port) || sm_.AnyGroupReady(port)) {
     sm_.issues.counters().stall += count;
     loss = PortLoss::kStall;
   } else if (AllWaitForMemory()) {
@@ -64,15 +64,8 @@ void SinglePipelineCore::Credit(Cycle until) {
       const uint64_t decisions =
           period == 1 ? until - decided_ : (until + period - 1) / period - (decided_ + period - 1) / period;
       if (decisions != 0) {
-        bool ready = false;
-        for (int port = 0; port < sm_.context.ports; ++port) {
-          Classify(port, decisions);
-          ready |= eligible_.AnyOffered(port) || sm_.AnyGroupReady(port);
-        }
-        if (sm_.context.counts_activity) {
-          sm_.issues.counters().cycles.Add(/*issued=*/false, ready, AllWaitForMemory(), AnyInFlight(),
-                                           decisions * period);
-        }
+        for (int port = 0; port < sm_.context.ports; ++port) Classify(port, decisions);
+        if (sm_.context.counts_activity) CountActivity(decisions);
       }
     }
   }
@@ -139,7 +132,7 @@ Cycle SinglePipelineCore::NextWake(Cycle now) const {
   if (sm_.has_collectives) wake = std::min(wake, sm_.NextCollective(now));
   for (int port = 0; port < sm_.context.ports; ++port) {
     if (sm_.AnyGroupReady(port)) wake = std::min(wake, NextDecision(std::max(next, port_free_[port])));
-    if (!eligible_.AnyOffered(port) || (pipeline_ != nullptr && !pipeline_->HasRoom(port))) continue;
+    if (!AnyOffered(port) || (pipeline_ != nullptr && !pipeline_->HasRoom(port))) continue;
     wake = std::min(wake, NextDecision(std::max(next, port_free_[port])));
   }
   return wake;

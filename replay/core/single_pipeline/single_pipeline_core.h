@@ -102,6 +102,23 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core, pr
     }
     return any;
   }
+  // Whether a slot of the port is offered whose block is not paused.
+  bool AnyOffered(int port) const {
+    return sm_.blocks.any_paused() ? eligible_.AnyUnpaused(port) : sm_.formation.AnyOffered(port);
+  }
+  // The slots of the port that may issue, of the highest priority there is.
+  const SlotSet& Eligible(int port) {
+    return sm_.context.by_warp || sm_.blocks.any_paused() ? eligible_.Of(port) : sm_.formation.Eligible(port);
+  }
+  // The last `decisions` scheduler cycles, which were alike, for SmActivity. The counters of ports have them already.
+  void CountActivity(uint64_t decisions) {
+    SmCounters& counters = sm_.issues.counters();
+    const uint64_t cycles = decisions * static_cast<uint64_t>(sm_.context.issue_cycles);
+    counters.cycles.Add(counters.issued != counters.cycles.issued, counters.stall != counters.cycles.stalled,
+                        AllWaitForMemory(), AnyInFlight(), cycles);
+    counters.cycles.issued = counters.issued;
+    counters.cycles.stalled = counters.stall;
+  }
   // The first scheduler cycle from `at` on.
   Cycle NextDecision(Cycle at) const {
     const Cycle period = static_cast<Cycle>(sm_.context.issue_cycles);

@@ -28,8 +28,6 @@ void SinglePipelineCore::Select(Cycle now) {
   const bool blocked = sm_.write_back.held() + resolve_.waits() > sm_.context.pipeline_depth;
   SmCounters& counters = sm_.issues.counters();
   counters.scheduler_cycles += sm_.context.ports;
-  const uint64_t issued_before = counters.issued;
-  const uint64_t stall_before = counters.stall;
   undecided_.clear();
   for (int port = 0; port < sm_.context.ports; ++port) {
     // Threads that have met go before the warps of their port.
@@ -39,7 +37,7 @@ void SinglePipelineCore::Select(Cycle now) {
       ++sm_.issues.counters().issued;
       continue;
     }
-    if (!eligible_.AnyOffered(port) && !sm_.AnyGroupReady(port)) {
+    if (!AnyOffered(port) && !sm_.AnyGroupReady(port)) {
       undecided_.push_back(static_cast<uint8_t>(port));
       continue;
     }
@@ -51,10 +49,8 @@ void SinglePipelineCore::Select(Cycle now) {
     ++sm_.issues.counters().stall;
     if (sm_.context.profile != nullptr) ProfilePort(port, PortLoss::kStall, 1);
   }
-  if (sm_.context.counts_activity) [[unlikely]] {
-    counters.cycles.Add(counters.issued != issued_before, counters.stall != stall_before, AllWaitForMemory(),
-                        AnyInFlight(), static_cast<uint64_t>(sm_.context.issue_cycles));
-  }
+  if (sm_.context.counts_activity) [[unlikely]]
+    CountActivity(1);
   if (undecided_.empty()) return;
   const bool memory = AllWaitForMemory();
   (memory ? sm_.issues.counters().memory : sm_.issues.counters().idle) += undecided_.size();
@@ -70,7 +66,7 @@ SlotId SinglePipelineCore::Checked(int port, SlotId slot, const SlotSet& eligibl
 }
 
 int SinglePipelineCore::IssueOne(int port, Cycle now) {
-  const SlotSet& eligible = eligible_.Of(port);
+  const SlotSet& eligible = Eligible(port);
   if (eligible.empty()) return 0;
   const SlotId slot = Pick(port, eligible);
   if (slot == kNoSlot) return 0;
@@ -94,7 +90,7 @@ int SinglePipelineCore::IssueOne(int port, Cycle now) {
 // Runs for every thread of MIMD, so that what most of them do not need is left to Enter, and what they need is done for
 // several at once where the scheduler has told in advance which come next.
 int SinglePipelineCore::IssueSeveral(int port, Cycle now) {
-  candidates_ = eligible_.Of(port);
+  candidates_ = Eligible(port);
   WarpScheduler& scheduler = sm_.notifier.scheduler(port);
   const Lanes* const lanes = table().lanes.data();
   const SlotEntry* const entries = table().entries.data();

@@ -30,9 +30,7 @@ int StateOf(SlotState state) {
 void SinglePipelineCore::ObserveStates(Cycle first, uint64_t cycles) const {
   std::vector<PortLoss> ports;
   for (int port = 0; port < sm_.context.ports; ++port) {
-    ports.push_back(eligible_.AnyOffered(port) ? PortLoss::kStall
-                    : AllWaitForMemory()       ? PortLoss::kMemory
-                                               : PortLoss::kIdle);
+    ports.push_back(AnyOffered(port) ? PortLoss::kStall : AllWaitForMemory() ? PortLoss::kMemory : PortLoss::kIdle);
   }
   sm_.issues.NotifyStates(first, cycles, ports, [this](SlotId slot) {
     return sm_.IsPaused(slot) ? static_cast<int>(WarpState::kPolicy) : StateOf(table().state[slot]);
