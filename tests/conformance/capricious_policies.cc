@@ -10,6 +10,7 @@
 #include "replay/seams/divergence_policy.h"
 #include "replay/seams/warp_scheduler.h"
 #include "tests/random/random.h"
+#include "tests/replay/sum_of_lacks.h"
 
 namespace heddle::replay {
 namespace {
@@ -188,14 +189,7 @@ class Capricious final : public DivergencePolicy {
   // Notes what all slots lack, now and then.
   void Look(uint32_t percent, const WarpEditor& editor) {
     if (!looks_ || !random_.Chance(percent)) return;
-    const WarpTable& table = editor.table();
-    for (size_t i = 0; i < table.state.size(); ++i) {
-      const SlotId slot = static_cast<SlotId>(i);
-      if (table.state[slot] == SlotState::kFree) continue;
-      const uint64_t lack = static_cast<uint64_t>(view_->LackOf(slot));
-      const uint64_t awaited = view_->AwaitedRegister(slot).value_or(~0u);
-      counters_[kLacks] += MixAll({editor.now(), i, lack, awaited}) & 0xffff;
-    }
+    counters_[kLacks] += SumOfLacks(*view_, editor);
   }
 
   void Rest(SlotId slot, WarpEditor& editor) {

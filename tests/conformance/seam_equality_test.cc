@@ -16,6 +16,7 @@
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/random_case.h"
 #include "tests/random/random.h"
+#include "tests/replay/sum_of_lacks.h"
 
 namespace heddle::replay {
 namespace {
@@ -100,14 +101,7 @@ class Watchful final : public DivergencePolicy {
 
   void Look(const WarpEditor& editor) {
     if (!random_.Chance(30)) return;
-    const WarpTable& table = editor.table();
-    for (size_t i = 0; i < table.state.size(); ++i) {
-      const SlotId slot = static_cast<SlotId>(i);
-      if (table.state[slot] == SlotState::kFree) continue;
-      const uint64_t lack = static_cast<uint64_t>(view_->LackOf(slot));
-      const uint64_t awaited = view_->AwaitedRegister(slot).value_or(~0u);
-      counters_[kLacks] += MixAll({editor.now(), i, lack, awaited}) & 0xffff;
-    }
+    counters_[kLacks] += SumOfLacks(*view_, editor);
   }
   // The first two offered slots of a block that are at one place and have each other's lanes free go on together.
   void Merge(WarpEditor& editor) {

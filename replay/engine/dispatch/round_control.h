@@ -22,8 +22,7 @@ class RoundControl final : public SmControl {
     std::function<SmCore*(uint32_t sm)> find;         // null if it has had no block
     std::function<void(uint32_t sm, Cycle at)> wake;  // runs the SM in that cycle
   };
-  // `dispatcher`: its name, for messages. `by_warp`: it gives single
-  // warps.
+  // `dispatcher`: its name, for messages. `by_warp`: it gives single warps.
   RoundControl(const std::string& dispatcher, bool by_warp, Machine machine)
       : dispatcher_(dispatcher), by_warp_(by_warp), machine_(std::move(machine)) {}
 
