@@ -1,8 +1,11 @@
 #include "replay/seams/parameters.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -32,37 +35,104 @@ absl::Status Refuse(const PolicyInfo& info, const std::string& what) {
   return absl::InvalidArgumentError(absl::StrCat(info.name, ": ", what));
 }
 
+std::string UnitOf(const ParameterSpec& spec) { return spec.unit.empty() ? "" : absl::StrCat(" (", spec.unit, ")"); }
+
+bool IsWord(std::string_view text) {
+  return !text.empty() && text.size() <= kMostLetters && std::all_of(text.begin(), text.end(), [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.';
+  });
+}
+
+// The value of a type other than a list; nothing if the text is none.
+std::optional<ParameterValue> ItemFrom(ParameterType type, const ParameterSpec& spec, std::string_view text) {
+  switch (type) {
+    case ParameterType::kBool:
+      if (text == "true" || text == "false") return ParameterValue(text == "true");
+      return std::nullopt;
+    case ParameterType::kInteger: {
+      int64_t number = 0;
+      const bool good = absl::SimpleAtoi(AbslText(text), &number) && number >= spec.minimum && number <= spec.maximum;
+      return good ? std::optional<ParameterValue>(number) : std::nullopt;
+    }
+    case ParameterType::kChoice:
+      if (std::find(spec.choices.begin(), spec.choices.end(), text) == spec.choices.end()) return std::nullopt;
+      return ParameterValue(std::string(text));
+    case ParameterType::kWord:
+      return IsWord(text) ? std::optional<ParameterValue>(std::string(text)) : std::nullopt;
+    case ParameterType::kFraction: {
+      const std::optional<DecimalNumber> number = DecimalNumber::Parse(text);
+      const std::optional<DecimalNumber> lowest = DecimalNumber::Parse(spec.lowest);
+      const std::optional<DecimalNumber> highest = DecimalNumber::Parse(spec.highest);
+      if (!number.has_value() || !lowest.has_value() || !highest.has_value()) return std::nullopt;
+      return *number < *lowest || *number > *highest ? std::nullopt : std::optional<ParameterValue>(*number);
+    }
+    case ParameterType::kList:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::optional<ParameterValue> ListFrom(const ParameterSpec& spec, std::string_view text) {
+  std::vector<int64_t> numbers;
+  std::vector<std::string> words;
+  std::vector<std::string> items;
+  if (!text.empty()) items = absl::StrSplit(AbslText(text), '+');
+  if (items.size() < spec.least_items || items.size() > spec.most_items) return std::nullopt;
+  for (const std::string& one : items) {
+    std::optional<ParameterValue> item = ItemFrom(spec.list_of, spec, one);
+    if (!item.has_value()) return std::nullopt;
+    if (spec.list_of == ParameterType::kInteger) {
+      numbers.push_back(std::get<int64_t>(*item));
+    } else {
+      words.push_back(std::get<std::string>(*std::move(item)));
+    }
+  }
+  if (spec.list_of == ParameterType::kInteger) return ParameterValue(std::move(numbers));
+  return ParameterValue(std::move(words));
+}
+
 }  // namespace
 
 std::string TextOf(const ParameterValue& value) {
   if (const bool* const truth = std::get_if<bool>(&value)) return *truth ? "true" : "false";
   if (const int64_t* const number = std::get_if<int64_t>(&value)) return absl::StrCat(*number);
+  if (const DecimalNumber* const number = std::get_if<DecimalNumber>(&value)) return number->Text();
+  if (const auto* const numbers = std::get_if<std::vector<int64_t>>(&value)) return absl::StrJoin(*numbers, "+");
+  if (const auto* const words = std::get_if<std::vector<std::string>>(&value)) return absl::StrJoin(*words, "+");
   return std::get<std::string>(value);
+}
+
+std::string ValuesOf(const ParameterSpec& spec) {
+  switch (spec.type) {
+    case ParameterType::kBool:
+      return "true or false";
+    case ParameterType::kInteger:
+      return absl::StrCat("an integer from ", spec.minimum, " to ", spec.maximum, UnitOf(spec));
+    case ParameterType::kChoice:
+      return absl::StrCat("one of ", absl::StrJoin(spec.choices, ", "));
+    case ParameterType::kFraction:
+      return absl::StrCat("a decimal number from ", spec.lowest, " to ", spec.highest, " with up to 9 decimal places",
+                          UnitOf(spec));
+    case ParameterType::kWord:
+      return absl::StrCat("a word of up to ", kMostLetters, " letters, digits, '_', '-' and '.'");
+    case ParameterType::kList: {
+      ParameterSpec item = spec;
+      item.type = spec.list_of;
+      const std::string count = spec.least_items == spec.most_items
+                                    ? absl::StrCat(spec.most_items)
+                                    : absl::StrCat(spec.least_items, " to ", spec.most_items);
+      return absl::StrCat("a list of ", count, " items joined by '+', each ", ValuesOf(item));
+    }
+  }
+  return "";
 }
 
 absl::StatusOr<ParameterValue> ParseParameter(const PolicyInfo& info, const ParameterSpec& spec,
                                               std::string_view text) {
-  switch (spec.type) {
-    case ParameterType::kBool:
-      if (text == "true" || text == "false") return ParameterValue(text == "true");
-      return Refuse(info, absl::StrCat("parameter ", spec.name, " is true or false, not \"", AbslText(text), "\""));
-    case ParameterType::kInteger: {
-      int64_t number = 0;
-      if (absl::SimpleAtoi(AbslText(text), &number) && number >= spec.minimum && number <= spec.maximum) {
-        return ParameterValue(number);
-      }
-      return Refuse(info, absl::StrCat("parameter ", spec.name, " is an integer from ", spec.minimum, " to ",
-                                       spec.maximum, spec.unit.empty() ? "" : absl::StrCat(" (", spec.unit, ")"),
-                                       ", not \"", AbslText(text), "\""));
-    }
-    case ParameterType::kChoice:
-      for (const std::string& choice : spec.choices) {
-        if (text == choice) return ParameterValue(choice);
-      }
-      return Refuse(info, absl::StrCat("parameter ", spec.name, " is one of ", absl::StrJoin(spec.choices, ", "),
-                                       ", not \"", AbslText(text), "\""));
-  }
-  return absl::InternalError(absl::StrCat(info.name, ": parameter ", spec.name, " has no type"));
+  std::optional<ParameterValue> value =
+      spec.type == ParameterType::kList ? ListFrom(spec, text) : ItemFrom(spec.type, spec, text);
+  if (value.has_value()) return *std::move(value);
+  return Refuse(info, absl::StrCat("parameter ", spec.name, " is ", ValuesOf(spec), ", not \"", AbslText(text), "\""));
 }
 
 absl::StatusOr<Parameters> Parameters::Parse(const PolicyInfo& info, std::string_view text) {
@@ -152,8 +222,27 @@ int64_t Parameters::Integer(std::string_view name) const {
 
 const std::string& Parameters::Choice(std::string_view name) const {
   const std::string* const choice = std::get_if<std::string>(&Value(name));
-  if (choice == nullptr) Stop(absl::StrCat("parameter \"", AbslText(name), "\" is not declared as a choice"));
+  if (choice == nullptr) Stop(absl::StrCat("parameter \"", AbslText(name), "\" is not declared as a choice or a word"));
   return *choice;
+}
+
+DecimalNumber Parameters::Decimal(std::string_view name) const {
+  const DecimalNumber* const number = std::get_if<DecimalNumber>(&Value(name));
+  if (number == nullptr) Stop(absl::StrCat("parameter \"", AbslText(name), "\" is not declared as a fraction"));
+  return *number;
+}
+
+const std::vector<int64_t>& Parameters::Integers(std::string_view name) const {
+  const auto* const numbers = std::get_if<std::vector<int64_t>>(&Value(name));
+  if (numbers == nullptr)
+    Stop(absl::StrCat("parameter \"", AbslText(name), "\" is not declared as a list of integers"));
+  return *numbers;
+}
+
+const std::vector<std::string>& Parameters::Words(std::string_view name) const {
+  const auto* const words = std::get_if<std::vector<std::string>>(&Value(name));
+  if (words == nullptr) Stop(absl::StrCat("parameter \"", AbslText(name), "\" is not declared as a list of words"));
+  return *words;
 }
 
 }  // namespace heddle::replay

@@ -9,17 +9,23 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "replay/seams/decimal_number.h"
 #include "replay/seams/policy_info.h"
 
 namespace heddle::replay {
 
-// By ParameterType: kBool, kInteger, kChoice.
-using ParameterValue = std::variant<bool, int64_t, std::string>;
+// By ParameterType: kBool, kInteger, kChoice or kWord, kFraction; a kList of integers, or of words or choices.
+using ParameterValue =
+    std::variant<bool, int64_t, std::string, DecimalNumber, std::vector<int64_t>, std::vector<std::string>>;
 
-// The value in its one spelling: "true", "8", "even_odd".
+// The value in its one spelling: "true", "8", "even_odd", "0.25", "3+4". ParseParameter makes the same value of it.
 std::string TextOf(const ParameterValue& value);
+
+// Which values the parameter takes, in words: "an integer from 1 to 9 (entries)".
+std::string ValuesOf(const ParameterSpec& spec);
 
 // The value that `text` stands for, or InvalidArgument: which values the parameter takes.
 absl::StatusOr<ParameterValue> ParseParameter(const PolicyInfo& info, const ParameterSpec& spec, std::string_view text);
@@ -37,6 +43,13 @@ class Parameters {
   bool Bool(std::string_view name) const;
   int64_t Integer(std::string_view name) const;
   const std::string& Choice(std::string_view name) const;
+  const std::string& Word(std::string_view name) const { return Choice(name); }
+  // kFraction: the nearest floating-point number, the same on every host; and exactly, in billionths.
+  double Fraction(std::string_view name) const { return Decimal(name).value(); }
+  int64_t Billionths(std::string_view name) const { return Decimal(name).billionths(); }
+  // kList of kInteger; of kWord or kChoice.
+  const std::vector<int64_t>& Integers(std::string_view name) const;
+  const std::vector<std::string>& Words(std::string_view name) const;
   // Of any type, as text.
   std::string Text(std::string_view name) const { return TextOf(Value(name)); }
   // Name -> value, every parameter of the policy, ascending.
@@ -44,6 +57,7 @@ class Parameters {
 
  private:
   const ParameterValue& Value(std::string_view name) const;
+  DecimalNumber Decimal(std::string_view name) const;
   std::string policy_;
   std::map<std::string, ParameterValue, std::less<>> values_;
 };

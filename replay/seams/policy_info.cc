@@ -1,6 +1,7 @@
 #include "replay/seams/policy_info.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
@@ -33,6 +34,35 @@ absl::Status CheckCondition(const PolicyInfo& info, const ParameterSpec& spec) {
   const absl::StatusOr<ParameterValue> value = ParseParameter(info, *decides, condition.value);
   if (!value.ok() || TextOf(*value) != condition.value) {
     return refuse(absl::StrCat("names a value that ", decides->name, " never has"));
+  }
+  return absl::OkStatus();
+}
+
+// What the type needs beside the default.
+absl::Status CheckType(const PolicyInfo& info, const ParameterSpec& spec) {
+  const auto refuse = [&](const std::string& what) {
+    return Misdeclared(info, absl::StrCat("parameter ", spec.name, " ", what));
+  };
+  if (spec.type == ParameterType::kFraction) {
+    const std::optional<DecimalNumber> lowest = DecimalNumber::Parse(spec.lowest);
+    const std::optional<DecimalNumber> highest = DecimalNumber::Parse(spec.highest);
+    if (!lowest.has_value() || !highest.has_value() || lowest->Text() != spec.lowest ||
+        highest->Text() != spec.highest || *lowest > *highest) {
+      return refuse("needs .lowest and .highest as decimal numbers, such as \"0\" and \"0.5\"");
+    }
+  }
+  if (spec.type != ParameterType::kList && spec.type != ParameterType::kChoice) return absl::OkStatus();
+  if (spec.type == ParameterType::kList) {
+    if (spec.list_of != ParameterType::kInteger && spec.list_of != ParameterType::kWord &&
+        spec.list_of != ParameterType::kChoice) {
+      return refuse("is a list of what lists are not made of: .list_of is kInteger, kWord or kChoice");
+    }
+    if (spec.most_items < 1 || spec.least_items > spec.most_items) return refuse("needs .most_items, 1 or more");
+  }
+  for (const std::string& choice : spec.choices) {
+    if (choice.empty() || choice.find_first_of("=,:+") != std::string::npos) {
+      return refuse(absl::StrCat("has a choice that cannot be written: \"", choice, "\""));
+    }
   }
   return absl::OkStatus();
 }
@@ -76,8 +106,13 @@ absl::Status CheckDeclaration(const PolicyInfo& info) {
     if (info.Find(spec.name) != &spec) {
       return Misdeclared(info, absl::StrCat("parameter ", spec.name, " is declared twice"));
     }
-    if (const auto value = ParseParameter(info, spec, spec.default_value); !value.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat(value.status().message(), ", its default"));
+    if (absl::Status status = CheckType(info, spec); !status.ok()) return status;
+    const auto value = ParseParameter(info, spec, spec.default_value);
+    if (!value.ok()) return absl::InvalidArgumentError(absl::StrCat(value.status().message(), ", its default"));
+    // Results have values in their one spelling; whoever compares them with the default has to find it.
+    if (TextOf(*value) != spec.default_value) {
+      return Misdeclared(info, absl::StrCat("parameter ", spec.name, ": the default \"", spec.default_value,
+                                            "\" is written ", TextOf(*value)));
     }
     absl::Status status = spec.only_if.empty() ? absl::OkStatus() : CheckCondition(info, spec);
     if (status.ok() && !spec.ways_of.empty()) status = CheckWays(info, spec);

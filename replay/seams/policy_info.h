@@ -2,6 +2,7 @@
 #ifndef HEDDLE_REPLAY_SEAMS_POLICY_INFO_H_
 #define HEDDLE_REPLAY_SEAMS_POLICY_INFO_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -15,7 +16,16 @@ namespace heddle::replay {
 
 class Parameters;
 
-enum class ParameterType { kBool, kInteger, kChoice };
+enum class ParameterType {
+  kBool,
+  kInteger,   // from `minimum` to `maximum`
+  kChoice,    // one of `choices`
+  kFraction,  // a decimal number from `lowest` to `highest` (DecimalNumber)
+  kWord,      // 1 to kMostLetters letters, digits, '_', '-' and '.'
+  kList,      // items of type `list_of`, joined by '+': "3+4+4"; nothing for an empty list
+};
+
+inline constexpr size_t kMostLetters = 64;  // of a word
 
 // Members that a declaration leaves out take these values.
 struct ParameterSpec {
@@ -23,9 +33,15 @@ struct ParameterSpec {
   ParameterType type = ParameterType::kInteger;
   std::string default_value = {};  // as text, in the syntax of the type
   std::string unit = {};           // "cycles", "entries", ...; empty for a bare number or a choice
-  int64_t minimum = 0;             // kInteger
+  int64_t minimum = 0;             // kInteger, also as items of a list
   int64_t maximum = 0;
-  std::vector<std::string> choices = {};  // kChoice
+  std::string lowest = {};  // kFraction: as text, "0"
+  std::string highest = {};
+  std::vector<std::string> choices = {};  // kChoice, also as items of a list
+  // kList: kInteger, kWord or kChoice, and how many items there may be.
+  ParameterType list_of = ParameterType::kInteger;
+  size_t least_items = 0;
+  size_t most_items = 0;
   // "order=gto" or "order!=lrr": read only if that parameter, declared before this one, is read and has, or has not,
   // that value; empty = always.
   std::string only_if = {};
@@ -41,6 +57,13 @@ struct CounterSpec {
   std::string unit = {};
   std::string description = {};
   enum class Combine { kSum, kMaximum } combine = Combine::kSum;  // over SMs and ports
+  // A count is of what has happened in the launch until now: it begins at 0 and does not fall. A gauge is of what there
+  // is at present, such as blocks that run or tokens that are left; a launch's result has it as the launch ends.
+  enum class Kind { kCount, kGauge } kind = Kind::kCount;
+
+  // Whether values of bins of time, and of launches, add up. Else a bin has the value at its end, and launches together
+  // have the largest.
+  bool adds_up() const { return combine == Combine::kSum && kind == Kind::kCount; }
 };
 
 // A policy of the same seam to which this one comes down on some machines.

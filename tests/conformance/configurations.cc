@@ -32,6 +32,10 @@ std::vector<std::string> Variations(const PolicyInfo& info) {
       for (const std::string& choice : parameter.choices) {
         if (choice != parameter.default_value) variations.push_back(parameter.name + "=" + choice);
       }
+    } else if (parameter.type == ParameterType::kFraction) {
+      for (const std::string& end : {parameter.lowest, parameter.highest}) {
+        if (end != parameter.default_value) variations.push_back(parameter.name + "=" + end);
+      }
     }
   }
   return variations;

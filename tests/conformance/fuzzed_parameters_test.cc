@@ -4,28 +4,127 @@
 #include <cstddef>
 #include <iterator>
 #include <map>
+#include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "replay/engine/replay.h"
 #include "replay/seams/block_dispatcher.h"
 #include "replay/seams/warp_scheduler.h"
 #include "tests/conformance/comparison.h"
 #include "tests/conformance/configurations.h"
+#include "tests/conformance/issue_log.h"
 #include "tests/conformance/random_case.h"
 #include "tests/random/random.h"
 
 namespace heddle::replay {
 namespace {
 
+// A scheduler with parameters of the types that few policies have: the order is that of a word, turned by a list, and
+// what a fraction of the warps is held behind.
+class Typed final : public WarpScheduler {
+ public:
+  Typed(const SchedulerContext& context, const Parameters& parameters)
+      : table_(context.table),
+        behind_(parameters.Billionths("behind")),
+        start_(Mix(parameters.Word("order").size() + static_cast<uint64_t>(parameters.Word("order").front()))),
+        turns_(parameters.Integers("turns")),
+        newest_(std::ranges::count(parameters.Words("by"), "newest") > 0) {}
+  SlotId Pick(const SlotSet& eligible) const override {
+    SlotId best = kNoSlot;
+    uint64_t best_key = 0;
+    eligible.ForEach([&](SlotId slot) {
+      const uint64_t key = Key(slot);
+      if (best == kNoSlot || key < best_key) best = slot, best_key = key;
+    });
+    return best;
+  }
+  void Issued(SlotId /*slot*/) override { ++issued_; }
+
+ private:
+  uint64_t Key(SlotId slot) const {
+    const uint64_t turn = turns_.empty() ? 0 : static_cast<uint64_t>(turns_[issued_ % turns_.size()]);
+    const uint64_t formed = newest_ ? ~table_.formed[slot] : table_.formed[slot];
+    const bool held = Mix(table_.formed[slot] + start_) % DecimalNumber::kOne < static_cast<uint64_t>(behind_);
+    return (held ? uint64_t{1} << 62 : 0) + ((formed + turn + start_) & 0xffff);
+  }
+
+  const WarpTable& table_;
+  const int64_t behind_;
+  const uint64_t start_;
+  const std::vector<int64_t> turns_;
+  const bool newest_;
+  uint64_t issued_ = 0;
+};
+HEDDLE_WARP_SCHEDULER(PolicyInfo{.name = "test_typed",
+                                 .summary = "for this test",
+                                 .source = "tests",
+                                 .parameters = {{.name = "behind",
+                                                 .type = ParameterType::kFraction,
+                                                 .default_value = "0.5",
+                                                 .lowest = "0",
+                                                 .highest = "1"},
+                                                {.name = "order", .type = ParameterType::kWord, .default_value = "a"},
+                                                {.name = "turns",
+                                                 .type = ParameterType::kList,
+                                                 .default_value = "0+1",
+                                                 .maximum = 1000,
+                                                 .list_of = ParameterType::kInteger,
+                                                 .most_items = 4},
+                                                {.name = "by",
+                                                 .type = ParameterType::kList,
+                                                 .default_value = "",
+                                                 .choices = {"newest", "oldest"},
+                                                 .list_of = ParameterType::kChoice,
+                                                 .most_items = 2}}},
+                      [](const SchedulerContext& context, const Parameters& parameters) {
+                        return std::make_unique<Typed>(context, parameters);
+                      });
+
+std::string DrawWord(Random& random) {
+  constexpr std::string_view kLetters = "abcXYZ019_-.";
+  std::string word;
+  for (uint64_t letters = 1 + random.Below(8); letters > 0; --letters) word += kLetters[random.Below(kLetters.size())];
+  return word;
+}
+
+std::string DrawFraction(const ParameterSpec& parameter, Random& random) {
+  const int64_t lowest = DecimalNumber::Parse(parameter.lowest)->billionths();
+  const int64_t highest = DecimalNumber::Parse(parameter.highest)->billionths();
+  const uint64_t kind = random.Below(10);
+  if (kind == 0) return parameter.lowest;
+  if (kind == 1) return parameter.highest;
+  const int64_t drawn = lowest + static_cast<int64_t>(random.Below(static_cast<uint64_t>(highest - lowest) + 1));
+  // Billionths as a decimal number, with all of its places.
+  const int64_t size = drawn < 0 ? -drawn : drawn;
+  return absl::StrFormat("%s%d.%09d", drawn < 0 ? "-" : "", size / DecimalNumber::kOne, size % DecimalNumber::kOne);
+}
+
 // Small numbers, where limits bite; the bounds; the default.
 std::string Draw(const ParameterSpec& parameter, Random& random) {
   switch (parameter.type) {
+    case ParameterType::kFraction:
+      return DrawFraction(parameter, random);
+    case ParameterType::kWord:
+      return DrawWord(random);
+    case ParameterType::kList: {
+      ParameterSpec item = parameter;
+      item.type = parameter.list_of;
+      item.default_value = parameter.list_of == ParameterType::kInteger ? absl::StrCat(parameter.minimum) : "x";
+      std::vector<std::string> items(parameter.least_items +
+                                     random.Below(parameter.most_items - parameter.least_items + 1));
+      for (std::string& one : items) one = Draw(item, random);
+      return absl::StrJoin(items, "+");
+    }
     case ParameterType::kBool:
       return random.Chance(50) ? "true" : "false";
     case ParameterType::kChoice:
@@ -85,6 +184,34 @@ bool IsDocumentedLimit(const absl::Status& status) {
     if (absl::StrContains(status.message(), limit)) return true;
   }
   return false;
+}
+
+// That it is worth drawing: each of its parameters changes something.
+TEST(FuzzedParameters, AreReadWhateverTheirType) {
+  const RandomCase random_case = MakeRandomCase(MixAll({7, 91}));
+  ReplayOptions options;
+  options.machine = random_case.machine;
+  options.machine.mutable_core()->set_schedulers(1);
+  const auto orders = [&](const std::vector<std::string>& texts) {
+    std::set<std::string> logs;
+    for (const std::string& text : texts) {
+      IssueLog log;
+      options.observer = &log;
+      Configuration configuration;
+      configuration.scheduler = {"test_typed", text};
+      const auto results = Replay(*random_case.reader, {configuration}, options);
+      EXPECT_TRUE(results.ok()) << results.status();
+      std::string issues;
+      for (const LoggedIssue& issue : log.Sorted()) absl::StrAppend(&issues, issue.Text(), " ");
+      logs.insert(issues);
+    }
+    return logs.size();
+  };
+  EXPECT_EQ(orders({"behind=0.5", "behind=0.50", "behind=0.500000000", ""}), 1);
+  EXPECT_GT(orders({"behind=0", "behind=0.3", "behind=1"}), 1);
+  EXPECT_GT(orders({"order=a", "order=zz", "order=b"}), 1);
+  EXPECT_GT(orders({"turns=0", "turns=0+1000+3", "turns="}), 1);
+  EXPECT_GT(orders({"by=newest", "by=oldest+oldest"}), 1);
 }
 
 TEST(FuzzedParameters, EveryRunEndsOrNamesTheLimitThatItMet) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "replay/engine/replay.h"
 #include "replay/machine/machine.h"
@@ -29,6 +30,22 @@ std::vector<std::string> SomeValues(const ParameterSpec& spec) {
       return {"true", "false"};
     case ParameterType::kChoice:
       return spec.choices;
+    case ParameterType::kFraction:
+      return {spec.lowest, spec.default_value, spec.highest};
+    case ParameterType::kWord:
+      return {spec.default_value, "other"};
+    case ParameterType::kList: {
+      ParameterSpec item = spec;
+      item.type = spec.list_of;
+      item.default_value = spec.list_of == ParameterType::kInteger ? absl::StrCat(spec.minimum) : "one";
+      std::vector<std::string> values = {spec.default_value};
+      for (const std::string& one : SomeValues(item)) {
+        for (const size_t items : {spec.least_items, spec.most_items}) {
+          values.push_back(absl::StrJoin(std::vector<std::string>(items, one), "+"));
+        }
+      }
+      return values;
+    }
     case ParameterType::kInteger:
       return {absl::StrCat(spec.minimum), absl::StrCat(spec.minimum + 1), spec.default_value,
               absl::StrCat(spec.maximum)};

@@ -97,6 +97,12 @@ const char* TypeName(ParameterType type) {
       return "integer";
     case ParameterType::kChoice:
       return "choice";
+    case ParameterType::kFraction:
+      return "fraction";
+    case ParameterType::kWord:
+      return "word";
+    case ParameterType::kList:
+      return "list";
   }
   return "";
 }
@@ -109,6 +115,11 @@ std::string Range(const ParameterSpec& parameter) {
       return absl::StrCat(parameter.minimum, " to ", parameter.maximum);
     case ParameterType::kChoice:
       return absl::StrJoin(parameter.choices, ", ");
+    case ParameterType::kFraction:
+      return absl::StrCat(parameter.lowest, " to ", parameter.highest, " with decimal places");
+    case ParameterType::kWord:
+    case ParameterType::kList:
+      return replay::ValuesOf(parameter);
   }
   return "";
 }
@@ -132,6 +143,26 @@ Json ParameterJson(const ParameterSpec& parameter) {
       json["default"] = parameter.default_value;
       json["choices"] = parameter.choices;
       break;
+    case ParameterType::kFraction:  // as text: the digits are kept, and can be given back
+      json["default"] = parameter.default_value;
+      json["minimum"] = parameter.lowest;
+      json["maximum"] = parameter.highest;
+      break;
+    case ParameterType::kWord:
+      json["default"] = parameter.default_value;
+      break;
+    case ParameterType::kList:
+      json["default"] = parameter.default_value;
+      json["list_of"] = TypeName(parameter.list_of);
+      json["least_items"] = parameter.least_items;
+      json["most_items"] = parameter.most_items;
+      if (parameter.list_of == ParameterType::kInteger) {
+        json["minimum"] = parameter.minimum;
+        json["maximum"] = parameter.maximum;
+      } else if (parameter.list_of == ParameterType::kChoice) {
+        json["choices"] = parameter.choices;
+      }
+      break;
   }
   json["unit"] = parameter.unit;
   json["only_if"] = parameter.only_if;
@@ -150,7 +181,8 @@ Json PolicyJson(const PolicyInfo& info) {
     json["counters"].push_back({{"name", counter.name},
                                 {"unit", counter.unit},
                                 {"description", counter.description},
-                                {"combine", counter.combine == CounterSpec::Combine::kSum ? "sum" : "maximum"}});
+                                {"combine", counter.combine == CounterSpec::Combine::kSum ? "sum" : "maximum"},
+                                {"kind", counter.kind == CounterSpec::Kind::kGauge ? "gauge" : "count"}});
   }
   return json;
 }
@@ -206,14 +238,20 @@ std::string Details(const Seam& seam, const PolicyInfo& info) {
   if (info.counters.empty()) {
     text += "No counters of its own.\n";
   } else {
+    const bool gauges = std::any_of(info.counters.begin(), info.counters.end(),
+                                    [](const auto& one) { return one.kind == CounterSpec::Kind::kGauge; });
     text += "Counters (in results; over SMs and ports they are summed, or the largest is taken)\n";
+    if (gauges)
+      text += "A gauge is what there is at a time: a result has it as a launch ends, --bins as each bin ends.\n";
     Table table({{"name", Table::Align::kLeft},
                  {"unit", Table::Align::kLeft},
                  {"combined", Table::Align::kLeft},
                  {"meaning", Table::Align::kLeft}});
     for (const CounterSpec& counter : info.counters) {
       table.AddRow({counter.name, counter.unit.empty() ? "-" : counter.unit,
-                    counter.combine == CounterSpec::Combine::kSum ? "sum" : "maximum", counter.description});
+                    absl::StrCat(counter.combine == CounterSpec::Combine::kSum ? "sum" : "maximum",
+                                 counter.kind == CounterSpec::Kind::kGauge ? ", gauge" : ""),
+                    counter.description});
     }
     text += table.Text(2);
   }
