@@ -1,12 +1,19 @@
 #include "replay/engine/launch_metrics.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "replay/stats/sm_check.h"
 
 namespace heddle::replay {
+namespace {
+
+constexpr size_t kMostBins = 4096;  // of a launch
+
+}  // namespace
 
 LaunchMetrics::LaunchMetrics(const MetricOptions& options, const machine::v1::Machine& machine,
-                             uint64_t resident_blocks, LaunchContext& context)
+                             uint64_t resident_blocks, LaunchContext& context, std::vector<PolicyColumn> policies)
     : warp_progress_(resident_blocks) {
   const uint32_t warp_size = machine.core().warp_size();
   context.warp_progress = &warp_progress_;
@@ -16,7 +23,9 @@ LaunchMetrics::LaunchMetrics(const MetricOptions& options, const machine::v1::Ma
       context.memory_profile = &memory_profile_.emplace(context.steps.size(), warp_size);
     }
   }
-  if (options.bin_cycles != 0) next_bin_ = series_.emplace(options.bin_cycles, warp_size).end();
+  if (options.bin_cycles != 0) {
+    next_bin_ = series_.emplace(options.bin_cycles, warp_size, kMostBins, std::move(policies)).end();
+  }
   if (options.timeline_blocks != 0) context.timelines = &timelines_.emplace(options.timeline_blocks);
 }
 

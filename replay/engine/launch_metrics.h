@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "proto/machine.pb.h"
@@ -24,8 +25,9 @@ namespace heddle::replay {
 class LaunchMetrics {
  public:
   // Makes what `options` asks for, and enters it into `context`. `resident_blocks`: that the machine holds at once.
+  // `policies`: what LaunchCounters::policies holds.
   LaunchMetrics(const MetricOptions& options, const machine::v1::Machine& machine, uint64_t resident_blocks,
-                LaunchContext& context);
+                LaunchContext& context, std::vector<PolicyColumn> policies);
   LaunchMetrics(const LaunchMetrics&) = delete;
   LaunchMetrics& operator=(const LaunchMetrics&) = delete;
 

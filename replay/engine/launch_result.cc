@@ -12,16 +12,62 @@
 namespace heddle::replay {
 namespace {
 
+// A counter of one more SM or port.
+uint64_t Together(const CounterSpec& spec, uint64_t sum, uint64_t value) {
+  return spec.combine == CounterSpec::Combine::kMaximum ? std::max(sum, value) : sum + value;
+}
+
 // Adds up a policy's counters over SMs and ports by the rule of each.
 void Combine(const PolicyInfo& info, std::span<const uint64_t> values,
              google::protobuf::Map<std::string, uint64_t>& out) {
   for (size_t i = 0; i < info.counters.size() && i < values.size(); ++i) {
     uint64_t& sum = out[info.counters[i].name];
-    sum = info.counters[i].combine == CounterSpec::Combine::kMaximum ? std::max(sum, values[i]) : sum + values[i];
+    sum = Together(info.counters[i], sum, values[i]);
   }
 }
 
 }  // namespace
+
+template <typename Visit>
+void LaunchSimulation::ForEachPolicy(Visit visit) const {
+  const CheckedConfiguration& configuration = run_.configuration;
+  std::vector<std::span<const uint64_t>> values;
+  for (const auto& sm : sms_.made()) values.push_back(sm->policy().counters());
+  visit(DivergencePolicy::kSeam, configuration.divergence.info(), values);
+  values.clear();
+  for (const auto& sm : sms_.made()) {
+    for (const auto& scheduler : sm->schedulers()) values.push_back(scheduler->counters());
+  }
+  visit(WarpScheduler::kSeam, configuration.scheduler.info(), values);
+  values.clear();
+  if (dispatch_.has_value()) values.push_back(dispatch_->counters());
+  visit(BlockDispatcher::kSeam, configuration.dispatch.info(), values);
+  if (!sms_.has_buffers()) return;
+  values.clear();
+  for (const IBufferCore* core : sms_.buffer_cores()) values.push_back(core->fetch_policy().counters());
+  visit(FetchPolicy::kSeam, configuration.fetch.info(), values);
+}
+
+std::vector<PolicyColumn> LaunchSimulation::PolicyColumns() const {
+  std::vector<PolicyColumn> columns;
+  ForEachPolicy([&columns](const char* seam, const PolicyInfo& info, const auto& /*values*/) {
+    for (const CounterSpec& spec : info.counters) columns.push_back({seam, spec.name, spec.unit, spec.adds_up()});
+  });
+  return columns;
+}
+
+std::vector<uint64_t> LaunchSimulation::PolicyValues() const {
+  std::vector<uint64_t> out;
+  ForEachPolicy([&out](const char* /*seam*/, const PolicyInfo& info, const auto& values) {
+    for (size_t i = 0; i < info.counters.size(); ++i) {
+      uint64_t& sum = out.emplace_back(0);
+      for (const std::span<const uint64_t> own : values) {
+        if (i < own.size()) sum = Together(info.counters[i], sum, own[i]);
+      }
+    }
+  });
+  return out;
+}
 
 LaunchCounters LaunchSimulation::CountUntil(Cycle until) {
   LaunchCounters counters;
@@ -36,6 +82,7 @@ LaunchCounters LaunchSimulation::CountUntil(Cycle until) {
   counters.has_memory = memory_.Sample(until, counters.memory);
   counters.dispatched_blocks += dispatch_->retired();
   counters.retired_blocks = dispatch_->retired();
+  counters.policies = PolicyValues();
   return counters;
 }
 
@@ -127,6 +174,10 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
                            static_cast<uint32_t>(context_.ports), context_.has_uniform_values};
   if (sms_.has_buffers()) {
     HEDDLE_RETURN_IF_ERROR(AddBufferResult(result));
+    const bool resolves_all = std::any_of(sms_.made().begin(), sms_.made().end(), [](const auto& sm) {
+      return (sm->policy().interests() & kEveryInstruction) != 0;
+    });
+    if (resolves_all) result.set_without_scoreboard(true);
   }
   FillResult(counters, scale, end_, result);
   if (context_.cluster_blocks > 1) HEDDLE_RETURN_IF_ERROR(AddClusterResult(result));
@@ -136,13 +187,19 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
     result.mutable_warp_progress()->clear_dwr();
     result.mutable_warp_progress()->clear_dws();
   }
+  if (metrics_->has_bins()) metrics_->EndSeries(end_, CountUntil(end_));
+  HEDDLE_RETURN_IF_ERROR(metrics_->Fill(context_, run_.reader.header(), sms_.has_buffers(), end_, result));
   if (run_.launch.totals.blocks() != run_.launch.grid_blocks && sms_.watches_grid()) {
     // It counts by phases of the launch, the last of which begins when the whole grid is assigned: of a sample too
     // early.
     result.clear_scheduler_counter();
+    if (result.has_time_series()) {
+      auto& series = *result.mutable_time_series()->mutable_policy();
+      series.erase(std::remove_if(series.begin(), series.end(),
+                                  [](const auto& one) { return one.seam() == WarpScheduler::kSeam; }),
+                   series.end());
+    }
   }
-  if (metrics_->has_bins()) metrics_->EndSeries(end_, CountUntil(end_));
-  HEDDLE_RETURN_IF_ERROR(metrics_->Fill(context_, run_.reader.header(), sms_.has_buffers(), end_, result));
   HEDDLE_RETURN_IF_ERROR(memory_.EndLaunch(end_, result));
   result.set_launch(run_.launch.launch.id());
   result.set_kernel(run_.launch.program->name());

@@ -58,7 +58,7 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   const WarpOccupancy by_warp = ComputeWarpOccupancy(machine, *run.launch.program, run.launch.launch,
                                                      RegistersGiven(run.options, *run.launch.program));
   CompleteContext(by_warp);
-  metrics_.emplace(run.options.metrics, machine, residency_ * sms_.count(), context_);
+  metrics_.emplace(run.options.metrics, machine, residency_ * sms_.count(), context_, PolicyColumns());
   memory_.Transferred(run.reader.transfers().first(run.launch.transfers_before));
   // Blocks that are there in part keep their shared memory: so many may be, each with a warp or more.
   const int partial_blocks = context_.by_warp ? std::min(by_warp.blocks, by_warp.warps) : 0;

@@ -97,6 +97,13 @@ class LaunchSimulation : public SmWaker, public ClusterWaker {
   // What all SMs and the memory have counted in the cycles before `until`: all of them have been run, and nothing in
   // it.
   LaunchCounters CountUntil(Cycle until);
+  // Calls `visit` with the seam and the declaration of each policy of the run, and the values of its own counters: a
+  // list per object, of those that have been made.
+  template <typename Visit>
+  void ForEachPolicy(Visit visit) const;
+  // The policies' own counters, and their values over SMs and ports.
+  std::vector<PolicyColumn> PolicyColumns() const;
+  std::vector<uint64_t> PolicyValues() const;
   // What only the front end with instruction buffers counts.
   absl::Status AddBufferResult(result::v1::LaunchResult& result) const;
 

@@ -1,5 +1,6 @@
 #include "replay/engine/replay.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -28,6 +29,9 @@ result::v1::PolicyChoice Choice(const ChosenPolicy<Registry>& policy) {
   result::v1::PolicyChoice choice;
   choice.set_name(policy.name());
   for (const auto& [key, value] : policy.parameters.values()) (*choice.mutable_parameter())[key] = TextOf(value);
+  for (const CounterSpec& spec : policy.info().counters) {
+    if (!spec.adds_up()) choice.add_largest(spec.name);
+  }
   return choice;
 }
 
@@ -119,6 +123,10 @@ result::v1::Result MakeResult(const trace::TraceReader& reader, const std::vecto
   for (const std::string& note : ValidityNotes(reader, launches)) result.add_note(note);
   for (const std::string& note : RegisterNotes(options, launches)) result.add_note(note);
   for (std::string& note : UniformValueNotes(launch_results)) result.add_note(std::move(note));
+  if (std::any_of(launch_results.begin(), launch_results.end(),
+                  [](const auto& one) { return one.without_scoreboard(); })) {
+    result.add_note(WithoutScoreboardNote(configuration.divergence.name()));
+  }
   result.mutable_total();
   for (result::v1::LaunchResult& launch : launch_results) {
     AddToTotals(launch, options.machine.core().warp_size(), *result.mutable_total());

@@ -64,6 +64,8 @@ bool HaveSameCounters(const result::v1::Result& a, const result::v1::Result& b) 
     rest.clear_scheduler_counter();
     rest.clear_dispatch_counter();
     rest.clear_fetch_counter();
+    rest.clear_without_scoreboard();
+    if (rest.has_time_series()) rest.mutable_time_series()->clear_policy();
     return rest;
   };
   for (int i = 0; i < a.launch_size(); ++i) {

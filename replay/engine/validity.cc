@@ -375,6 +375,13 @@ uint32_t RegistersGiven(const ReplayOptions& options, const trace::Program& prog
   return found == options.registers.end() ? 0 : found->second.per_thread;
 }
 
+std::string WithoutScoreboardNote(const std::string& divergence) {
+  return absl::StrCat("under ", divergence,
+                      " warps are formed anew after every instruction; on a machine with instruction buffers the model "
+                      "gives them no fetch, no buffer and no scoreboard, so part of a speed-up over other policies "
+                      "may be theirs for nothing (docs/reference/timing.md, section 3)");
+}
+
 std::vector<std::string> RegisterNotes(const ReplayOptions& options,
                                        const std::vector<const trace::LaunchView*>& launches) {
   std::map<std::string, std::map<std::string, uint32_t>> counts;  // of kernels, by source

@@ -25,6 +25,10 @@ std::vector<std::string> RegisterNotes(const ReplayOptions& options,
 // values. A note per kernel.
 std::vector<std::string> UniformValueNotes(const std::vector<result::v1::LaunchResult>& launches);
 
+// Why runs under a policy that resolves every instruction do not compare with others on a machine with instruction
+// buffers (LaunchResult::without_scoreboard): one line.
+std::string WithoutScoreboardNote(const std::string& divergence);
+
 // FailedPrecondition if threads of a warp of this launch hand data over without synchronization, and the policy may
 // separate threads of a warp into warps of others, or the machine's warps are narrower than those that were recorded:
 // then no device would compute what was recorded. ReplayOptions::force_regrouping lets it pass.

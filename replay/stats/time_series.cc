@@ -1,11 +1,16 @@
 #include "replay/stats/time_series.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace heddle::replay {
 
-TimeSeries::TimeSeries(uint64_t bin_cycles, uint32_t warp_size, size_t most_bins)
-    : warp_size_(warp_size), most_bins_(most_bins), width_(bin_cycles), end_(bin_cycles) {}
+TimeSeries::TimeSeries(uint64_t bin_cycles, uint32_t warp_size, size_t most_bins, std::vector<PolicyColumn> policies)
+    : warp_size_(warp_size),
+      most_bins_(most_bins),
+      width_(bin_cycles),
+      end_(bin_cycles),
+      policies_(std::move(policies)) {}
 
 TimeSeries::Bin TimeSeries::ColumnsOf(const LaunchCounters& counters) {
   Bin columns{};
@@ -49,6 +54,7 @@ void TimeSeries::Add(const LaunchCounters& until) {
   Bin& bin = bins_.emplace_back();
   for (size_t column = 0; column < kColumns; ++column) bin[column] = now[column] - before_[column];
   before_ = now;
+  policy_bins_.insert(policy_bins_.end(), until.policies.begin(), until.policies.end());
 }
 
 void TimeSeries::EndBin(const LaunchCounters& until) {
@@ -58,8 +64,10 @@ void TimeSeries::EndBin(const LaunchCounters& until) {
       for (size_t column = 0; column < kColumns; ++column) {
         bins_[i][column] = bins_[2 * i][column] + bins_[2 * i + 1][column];
       }
+      std::ranges::copy(PoliciesOf(2 * i + 1), PoliciesOf(i).begin());
     }
     bins_.resize(most_bins_ / 2);
+    policy_bins_.resize(bins_.size() * policies_.size());
     width_ *= 2;
   }
   begin_ = end_;
@@ -74,6 +82,21 @@ void TimeSeries::Finish(Cycle cycles, const LaunchCounters& total) {
   // The last bin is full, but something may have been counted after its last cycle: what drains is part of it.
   const Bin now = ColumnsOf(total);
   for (size_t column = 0; column < kColumns; ++column) bins_.back()[column] += now[column] - before_[column];
+  std::ranges::copy(total.policies, PoliciesOf(bins_.size() - 1).begin());
+}
+
+void TimeSeries::FillPolicy(size_t column, result::v1::TimeSeries::PolicySeries& out) const {
+  const auto at_end_of = [&](size_t bin) { return policy_bins_[bin * policies_.size() + column]; };
+  bool adds_up = policies_[column].adds_up;
+  for (size_t bin = 1; bin < bins_.size(); ++bin) adds_up &= at_end_of(bin) >= at_end_of(bin - 1);
+  out.set_seam(policies_[column].seam);
+  out.set_name(policies_[column].name);
+  out.set_unit(policies_[column].unit);
+  out.set_adds_up(adds_up);
+  out.mutable_value()->Reserve(static_cast<int>(bins_.size()));
+  for (size_t bin = 0; bin < bins_.size(); ++bin) {
+    out.add_value(at_end_of(bin) - (adds_up && bin > 0 ? at_end_of(bin - 1) : 0));
+  }
 }
 
 void TimeSeries::Fill(result::v1::TimeSeries& out) const {
@@ -100,6 +123,7 @@ void TimeSeries::Fill(result::v1::TimeSeries& out) const {
     sizes.set_most_threads(std::min(first + kSizeClass, warp_size_));
     fill(kSizes + static_cast<int>(first / kSizeClass), sizes.mutable_issues());
   }
+  for (size_t column = 0; column < policies_.size(); ++column) FillPolicy(column, *out.add_policy());
   if (has_stalls_) {
     result::v1::TimeSeries::StallSeries& stalls = *out.mutable_stalls();
     fill(kStructural, stalls.mutable_structural());

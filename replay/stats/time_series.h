@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "proto/result.pb.h"
@@ -14,6 +16,15 @@
 #include "replay/stats/stall_counters.h"
 
 namespace heddle::replay {
+
+// A counter or gauge of a policy's own.
+struct PolicyColumn {
+  std::string seam;
+  std::string name;
+  std::string unit;
+  // Else a bin has the value at its end. So it is of a count that becomes less, too.
+  bool adds_up = true;
+};
 
 // What a launch has counted so far, over all SMs: everything in the cycles before some cycle.
 struct LaunchCounters {
@@ -25,6 +36,7 @@ struct LaunchCounters {
   uint64_t dispatched_blocks = 0;
   uint64_t retired_blocks = 0;
   uint64_t exited_threads = 0;
+  std::vector<uint64_t> policies;  // by PolicyColumn
 };
 
 // Bins are differences of these counters at their ends, so they add up to the launch's counters whatever is counted,
@@ -32,8 +44,8 @@ struct LaunchCounters {
 // bins are twice as wide: the memory is bounded however long the launch is.
 class TimeSeries {
  public:
-  // `bin_cycles`: the first width, at least 1. `most_bins`: even.
-  TimeSeries(uint64_t bin_cycles, uint32_t warp_size, size_t most_bins = 4096);
+  // `bin_cycles`: the first width, at least 1. `most_bins`: even. `policies`: what LaunchCounters::policies holds.
+  TimeSeries(uint64_t bin_cycles, uint32_t warp_size, size_t most_bins = 4096, std::vector<PolicyColumn> policies = {});
 
   // The cycle in which the present bin ends: the first that is not in it.
   Cycle end() const { return end_; }
@@ -81,6 +93,11 @@ class TimeSeries {
 
   static Bin ColumnsOf(const LaunchCounters& counters);
   void Add(const LaunchCounters& until);
+  // What the policies' own counters are as bin number `bin` ends.
+  std::span<uint64_t> PoliciesOf(size_t bin) {
+    return std::span(policy_bins_).subspan(bin * policies_.size(), policies_.size());
+  }
+  void FillPolicy(size_t column, result::v1::TimeSeries::PolicySeries& out) const;
 
   const uint32_t warp_size_;
   const size_t most_bins_;
@@ -91,6 +108,8 @@ class TimeSeries {
   bool has_memory_ = false;
   Bin before_{};  // what was counted before the present bin
   std::vector<Bin> bins_;
+  const std::vector<PolicyColumn> policies_;
+  std::vector<uint64_t> policy_bins_;  // by bin, then column: as the bin ends
 };
 
 }  // namespace heddle::replay

@@ -88,6 +88,22 @@ void ExpectBinsAddUp(const LaunchResult& launch) {
     expect("exit", series.stalls().exit(), launch.stalls().exit());
     expect("empty", series.stalls().empty(), launch.stalls().empty());
   }
+  for (const TimeSeries::PolicySeries& policy : series.policy()) {
+    const auto& counters = policy.seam() == "divergence"  ? launch.divergence_counter()
+                           : policy.seam() == "scheduler" ? launch.scheduler_counter()
+                           : policy.seam() == "dispatch"  ? launch.dispatch_counter()
+                                                          : launch.fetch_counter();
+    ASSERT_TRUE(counters.contains(policy.name())) << policy.seam() << " " << policy.name();
+    if (policy.adds_up()) {
+      expect(policy.name().c_str(), policy.value(), counters.at(policy.name()));
+    } else {
+      EXPECT_EQ(policy.value_size(), series.warp_instructions_size());
+      EXPECT_EQ(policy.value(policy.value_size() - 1), counters.at(policy.name())) << policy.name();
+    }
+  }
+  EXPECT_EQ(static_cast<size_t>(series.policy_size()),
+            launch.divergence_counter().size() + launch.scheduler_counter().size() + launch.dispatch_counter().size() +
+                launch.fetch_counter().size());
   ASSERT_EQ(series.has_memory_system(), launch.has_memory_instructions());
   if (!series.has_memory_system()) return;
   const TimeSeries::MemorySeries& memory = series.memory_system();

@@ -138,6 +138,7 @@ void ReferenceBufferCore::CountCycle() {
 
 void ReferenceBufferCore::AddStatistics(ReferenceStatistics& sum) const {
   ReferenceSm::AddStatistics(sum);
+  sum.without_scoreboard |= one_in_flight();
   AddCounters(fetch_->counters(), launch_.policies->fetch.info().counters, sum.fetch_counters);
 }
 

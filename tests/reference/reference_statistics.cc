@@ -124,6 +124,7 @@ void FillBufferResult(const ReferenceStatistics& statistics, result::v1::LaunchR
   result.mutable_fetch()->set_fetches(statistics.fetches);
   result.mutable_fetch()->set_instructions(statistics.fetched_instructions);
   result.mutable_fetch()->set_dropped(statistics.dropped_instructions);
+  if (statistics.without_scoreboard) result.set_without_scoreboard(true);
   for (const auto& [name, value] : statistics.fetch_counters) (*result.mutable_fetch_counter())[name] = value;
 }
 

@@ -23,9 +23,10 @@ class DocumentedPolicies(CommandTest):
 
     def test_they_are_listed(self):
         policies = json.loads(self.run_extended("policies", "--json"))
-        for name in ("widest", "youngest"):
+        for name in ("widest", "youngest", "in_step"):
             self.assertIn(name, [p["name"] for p in policies["scheduler"]])
         self.assertIn("meet", [p["name"] for p in policies["divergence"]])
+        self.assertIn("in_step", [p["name"] for p in policies["fetch"]])
         self.assertIn("most_threads", self.run_extended("policies", "meet"))
 
     def test_they_replay_every_sample_completely(self):
@@ -44,6 +45,22 @@ class DocumentedPolicies(CommandTest):
         self.assertGreater(meet["total"]["lane_activity"], nrec["total"]["lane_activity"])
         self.assertEqual(alone["total"]["warp_instructions"], nrec["total"]["warp_instructions"])
         self.assertGreater(sum(launch["divergence_counter"]["joins"] for launch in meet["launch"]), 0)
+
+    def test_a_scheduler_hears_of_its_fetch_policy(self):
+        runs = self.replay(
+            SAMPLES / "bfs.htrace",
+            "--machine",
+            "baws_gtx480",
+            "--set",
+            "sms=1",
+            "--scheduler",
+            "in_step",
+            "--fetch",
+            "round_robin,in_step",
+        )
+        alone, together = runs
+        self.assertEqual(alone["total"]["thread_instructions"], together["total"]["thread_instructions"])
+        self.assertNotEqual(alone["total"]["cycles"], together["total"]["cycles"])
 
 
 if __name__ == "__main__":

@@ -113,6 +113,8 @@ class Page(CommandTest):
             "sizes-b",
             "memory-0",
             "memory-4",
+            "counters",
+            "counters-time",
             "timeline",
             "roofline",
         ):
@@ -201,6 +203,7 @@ class Page(CommandTest):
             ("sizes-a", "--bins"),
             ("hotspots", "--per-instruction"),
             ("timeline", "--warp-phases"),
+            ("counters-time", "--bins"),
             ("roofline", "no DRAM"),
         ):
             self.window.value(f"document.querySelector('#{card}').scrollIntoView()")

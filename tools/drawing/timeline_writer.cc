@@ -338,6 +338,25 @@ class File {
       const double per_cycle = static_cast<double>(all) / static_cast<double>(launch.cycles());
       write("DRAM bus in use", "%", 5, memory.dram_bus_busy(), 100 / (width * per_cycle));
     }
+    for (const auto& policy : series.policy()) WritePolicy(policy, series.bin_cycles(), launch.cycles(), start);
+  }
+
+  // What a policy counts itself: per cycle in each bin, or as each bin ends.
+  void WritePolicy(const result::v1::TimeSeries::PolicySeries& policy, Cycle width, Cycle cycles, Cycle start) {
+    if (std::all_of(policy.value().begin(), policy.value().end(), [](uint64_t value) { return value == 0; })) return;
+    const std::string name =
+        absl::StrCat(policy.seam(), ": ", policy.name(), policy.adds_up() ? " per 1,000 cycles" : "");
+    const uint64_t track = Row(counters_[name], name.c_str(), machine_, 6, policy.unit().c_str());
+    for (int bin = 0; bin < policy.value_size(); ++bin) {
+      const Cycle at = static_cast<Cycle>(bin) * width;
+      if (at + width <= recording_.first() || at > recording_.last()) continue;
+      const auto value = static_cast<double>(policy.value(bin));
+      if (policy.adds_up()) {
+        writer_.Count(track, start + at, 1000 * value / static_cast<double>(width));
+      } else {
+        writer_.Count(track, start + std::min(at + width, cycles), value);
+      }
+    }
   }
 
   void WritePhases(const result::v1::WarpTimeline& warp, Cycle start) {

@@ -84,6 +84,11 @@ class Replay final : public Command {
         ->check(NotEmpty());
     command.add_flag("--json", arguments_.json, "Print the results as JSON instead of the table");
     command.add_flag("--per-launch", arguments_.per_launch, "A table for every launch, too");
+    command
+        .add_option(
+            "--counters", arguments_.counters,
+            "A table of what the policies count themselves, with --bins also over time: all, or names of counters")
+        ->check(NotEmpty());
     command.add_flag("--per-instruction", arguments_.metrics.per_instruction,
                      "Where cycles, divergence and transactions arise: the hottest instructions, and all in the JSON");
     command.add_flag("--check-order", arguments_.check_order,

@@ -2,21 +2,24 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "tools/console/terminal.h"
 #include "tools/show/report.h"
 #include "tools/show/traces_report.h"
+#include "traces/base/suggest.h"
 
 namespace heddle::tools {
 
 std::string ReplayReport(const std::vector<std::vector<result::v1::Result>>& results,
                          const std::vector<const trace::TraceReader*>& traces, bool per_launch,
-                         const std::optional<correlate::HardwareIntervals>& intervals) {
+                         const CounterChoice& counters, const std::optional<correlate::HardwareIntervals>& intervals) {
   const auto report = [&](const std::vector<result::v1::Result>& of_trace) {
-    std::string text = ResultReport(of_trace, per_launch);
+    std::string text = ResultReport(of_trace, per_launch, counters);
     const std::string told = intervals.has_value() ? correlate::IntervalText(*intervals, of_trace) : "";
     return told.empty() ? text : absl::StrCat(text, "\n", told);
   };
@@ -35,6 +38,33 @@ std::string ReplayReport(const std::vector<std::vector<result::v1::Result>>& res
     }
   }
   return alike ? text + TracesReport(results, names) : text;
+}
+
+absl::StatusOr<CounterChoice> ChooseCounters(const std::string& text,
+                                             const std::vector<replay::CheckedConfiguration>& runs) {
+  CounterChoice choice;
+  if (text.empty()) return choice;
+  if (text == "all") {
+    choice.all = true;
+    return choice;
+  }
+  std::set<std::string> known;
+  for (const replay::CheckedConfiguration& run : runs) {
+    for (const replay::PolicyInfo* info :
+         {&run.divergence.info(), &run.scheduler.info(), &run.dispatch.info(), &run.fetch.info()}) {
+      for (const replay::CounterSpec& counter : info->counters) known.insert(counter.name);
+    }
+  }
+  choice.names = absl::StrSplit(text, ',');
+  for (const std::string& name : choice.names) {
+    if (known.contains(name)) continue;
+    if (known.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat("--counters ", name, ": no policy of these runs counts anything"));
+    }
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--counters: ", UnknownNameMessage("counter of these policies", name, {known.begin(), known.end()})));
+  }
+  return choice;
 }
 
 std::optional<correlate::HardwareIntervals> MeasuredIntervals(const std::string& name,

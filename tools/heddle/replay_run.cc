@@ -346,6 +346,8 @@ int ReplayTraces(const ReplayArguments& arguments) {
     }
   }
 
+  const absl::StatusOr<CounterChoice> counters = ChooseCounters(arguments.counters, plan->runs);
+  if (!counters.ok()) return ReportError(kWrongUsage, counters.status());
   if (const absl::Status status = CheckOutputs(arguments); !status.ok()) return ReportError(kWrongUsage, status);
   const bool json_on_output = arguments.json || arguments.output == "-";
   const bool table_on_output =
@@ -441,7 +443,7 @@ int ReplayTraces(const ReplayArguments& arguments) {
     written = WriteStandardOutput(lines);
   } else if (table_on_output) {
     written = WriteStandardOutput(
-        absl::StrCat(ReplayReport(finished.results, traces.replayed, arguments.per_launch, intervals),
+        absl::StrCat(ReplayReport(finished.results, traces.replayed, arguments.per_launch, *counters, intervals),
                      checks.Report(traces.replayed, finished.results, finished.numbers)));
   }
   if (!written.ok()) return ReportError(kFailed, written);

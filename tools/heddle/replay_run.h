@@ -31,6 +31,7 @@ struct ReplayArguments {
   uint32_t jitter = 0;            // runs with noise on the memory's latencies, per pair of policies; 0 = one without
   bool json = false;              // results on standard output instead of the table
   bool per_launch = false;        // a table for each launch
+  std::string counters;           // --counters: of the policies' own, "all" or names; empty = none
   replay::MetricOptions metrics;  // --per-instruction, --bins, --warp-phases
   bool check_order = false;       // --check-order
   std::string check_convergence;  // --check-convergence: name of a rule; empty = none

@@ -264,7 +264,7 @@ std::string Residencies(const Result& result) {
 
 }  // namespace
 
-std::string ResultReport(const std::vector<Result>& results, bool per_launch) {
+std::string ResultReport(const std::vector<Result>& results, bool per_launch, const CounterChoice& counters) {
   if (results.empty()) return "";
   const std::vector<Row> rows = GroupBySeeds(results);
   const bool jitter = std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.size > 1; });
@@ -291,12 +291,13 @@ std::string ResultReport(const std::vector<Result>& results, bool per_launch) {
     shown.push_back(results[rows[i].first]);
     cells.push_back(labels.Cells(i));
   }
+  text += PolicyCountersReport(shown, labels.Columns(), cells, counters);
   if (const std::string memory = MemoryReport(shown, labels.Columns(), cells); !memory.empty()) {
     absl::StrAppend(&text, "\n", memory);
   }
   for (size_t i = 0; i < rows.size(); ++i) {
     const std::string run = absl::StrJoin(cells[i], " ");
-    absl::StrAppend(&text, InstructionReport(shown[i], run), SeriesReport(shown[i], run));
+    absl::StrAppend(&text, InstructionReport(shown[i], run), SeriesReport(shown[i], run, counters));
   }
 
   if (per_launch) {

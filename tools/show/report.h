@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "proto/result.pb.h"
+#include "tools/show/counters/policy_counters_report.h"
 
 namespace heddle::tools {
 
@@ -13,8 +14,9 @@ namespace heddle::tools {
 // Title, one row per run (cycles, IPC, lane activity, depth utilisation, and of several runs the speed-up), what the
 // speed-up refers to, and the notes of the results. The speed-up is the ratio of cycles; its base is the first run with
 // policy pdom, else the first run. With `per_launch` a table for every launch follows. A number that a run does not
-// have is shown as "-".
-std::string ResultReport(const std::vector<result::v1::Result>& results, bool per_launch);
+// have is shown as "-". `counters`: which of the policies' own follow the table.
+std::string ResultReport(const std::vector<result::v1::Result>& results, bool per_launch,
+                         const CounterChoice& counters = {});
 
 }  // namespace heddle::tools
 

@@ -42,6 +42,14 @@ class Columns {
     }
     return sums;
   }
+  // Of what does not add up, the value at the end of each column.
+  Values Last(const google::protobuf::RepeatedField<uint64_t>& bins) const {
+    Values values;
+    for (size_t column = 0; column < count_; ++column) {
+      values.push_back(static_cast<double>(bins.Get(static_cast<int>(First(column + 1)) - 1)));
+    }
+    return values;
+  }
   // The cycles of each column.
   Values Cycles() const {
     Values cycles;
@@ -84,7 +92,19 @@ std::string Line(const Values& values, double most) {
   return text;
 }
 
-std::string LaunchSeries(const LaunchResult& launch, uint32_t warp_size) {
+// `add` takes the name of a row, its values, their unit and how many decimal places they are shown with.
+template <typename Add>
+void AddMemory(const LaunchResult& launch, const Columns& columns, const Add& add) {
+  const TimeSeries::MemorySeries& memory = launch.time_series().memory_system();
+  add("outstanding misses", Ratio(columns.Sum(memory.outstanding_misses()), columns.Cycles(), 1), "", 1);
+  if (launch.dram().cycles() != 0 && launch.cycles() != 0) {
+    const double per_cycle = static_cast<double>(launch.dram().cycles() * launch.dram().controllers()) /
+                             static_cast<double>(launch.cycles());
+    add("DRAM busy", Ratio(columns.Sum(memory.dram_bus_busy()), columns.Cycles(), 100 / per_cycle), " %", 1);
+  }
+}
+
+std::string LaunchSeries(const LaunchResult& launch, uint32_t warp_size, const CounterChoice& counters) {
   const TimeSeries& series = launch.time_series();
   const Columns columns(launch);
   const Values cycles = columns.Cycles();
@@ -103,20 +123,24 @@ std::string LaunchSeries(const LaunchResult& launch, uint32_t warp_size) {
       Ratio(columns.Sum(stalls ? series.stalls().data_memory() : series.memory()), ports, 100), " %", 1);
   if (stalls) add("ports that wait at barriers", Ratio(columns.Sum(series.stalls().barrier()), ports, 100), " %", 1);
   add("resident blocks", Inside(columns.Sum(series.dispatched_blocks()), columns.Sum(series.retired_blocks())), "", 0);
-  if (!series.has_memory_system()) return table.Text();
-  const TimeSeries::MemorySeries& memory = series.memory_system();
-  add("outstanding misses", Ratio(columns.Sum(memory.outstanding_misses()), cycles, 1), "", 1);
-  if (launch.dram().cycles() != 0 && launch.cycles() != 0) {
-    const double per_cycle = static_cast<double>(launch.dram().cycles() * launch.dram().controllers()) /
-                             static_cast<double>(launch.cycles());
-    add("DRAM busy", Ratio(columns.Sum(memory.dram_bus_busy()), cycles, 100 / per_cycle), " %", 1);
+  if (series.has_memory_system()) {
+    AddMemory(launch, columns, add);
+  }
+  for (const TimeSeries::PolicySeries& policy : series.policy()) {
+    if (!counters.Wants(policy.name())) continue;
+    if (std::all_of(policy.value().begin(), policy.value().end(), [](uint64_t value) { return value == 0; })) continue;
+    if (policy.adds_up()) {
+      add(absl::StrCat(policy.name(), " per 1,000 cycles"), Ratio(columns.Sum(policy.value()), cycles, 1000), "", 1);
+    } else {
+      add(policy.name(), columns.Last(policy.value()), "", 0);
+    }
   }
   return table.Text();
 }
 
 }  // namespace
 
-std::string SeriesReport(const result::v1::Result& result, const std::string& run) {
+std::string SeriesReport(const result::v1::Result& result, const std::string& run, const CounterChoice& counters) {
   std::vector<const LaunchResult*> launches;
   for (const LaunchResult& launch : result.launch()) {
     if (launch.time_series().warp_instructions_size() != 0) launches.push_back(&launch);
@@ -133,7 +157,7 @@ std::string SeriesReport(const result::v1::Result& result, const std::string& ru
                     run, ": ", WithThousands(launch->cycles()), " cycles in ",
                     WithThousands(static_cast<uint64_t>(launch->time_series().warp_instructions_size())), " bins of ",
                     WithThousands(launch->time_series().bin_cycles()), "\n",
-                    LaunchSeries(*launch, result.provenance().machine().core().warp_size()));
+                    LaunchSeries(*launch, result.provenance().machine().core().warp_size(), counters));
   }
   if (launches.size() < all) absl::StrAppend(&text, "The other ", all - launches.size(), " launches: see the JSON.\n");
   return text;

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+#include <vector>
+
 namespace heddle::replay {
 namespace {
 
@@ -47,6 +50,63 @@ TEST(Bins, NeighboursArePutTogetherWhenThereAreTooMany) {
   const result::v1::TimeSeries often = Series(1, 4, 1000);
   EXPECT_EQ(often.bin_cycles(), 256);
   EXPECT_THAT(often.warp_instructions(), ElementsAre(256, 256, 256, 232));
+}
+
+// A count of two per cycle, and a gauge that is the present cycle, of the same launch.
+LaunchCounters WithPolicies(Cycle cycles) {
+  LaunchCounters counters = After(cycles);
+  counters.policies = {2 * cycles, cycles};
+  return counters;
+}
+
+const std::vector<PolicyColumn> kPolicies = {{"scheduler", "turns", "turns", /*adds_up=*/true},
+                                             {"dispatch", "now", "cycles", /*adds_up=*/false}};
+
+TEST(Bins, CountsOfPoliciesAddUpAndGaugesAreAsTheBinEnds) {
+  for (const auto& [cycles, turns, now] : std::vector<std::tuple<Cycle, std::vector<uint64_t>, std::vector<uint64_t>>>{
+           {25, {20, 20, 10}, {10, 20, 25}},
+           {65, {40, 40, 40, 10}, {20, 40, 60, 65}},  // bins put together
+           {20, {20, 20}, {10, 20}}}) {
+    TimeSeries series(10, 8, 4, kPolicies);
+    while (series.end() <= cycles) series.EndBin(WithPolicies(series.end()));
+    series.Finish(cycles, WithPolicies(cycles));
+    result::v1::TimeSeries out;
+    series.Fill(out);
+    ASSERT_EQ(out.policy_size(), 2);
+    EXPECT_EQ(out.policy(0).seam(), "scheduler");
+    EXPECT_EQ(out.policy(0).name(), "turns");
+    EXPECT_EQ(out.policy(1).unit(), "cycles");
+    EXPECT_TRUE(out.policy(0).adds_up());
+    EXPECT_FALSE(out.policy(1).adds_up());
+    EXPECT_THAT(out.policy(0).value(), testing::ElementsAreArray(turns));
+    EXPECT_THAT(out.policy(1).value(), testing::ElementsAreArray(now));
+  }
+}
+
+TEST(Bins, WhatDrainsIsInTheLastBinOfPoliciesToo) {
+  TimeSeries series(10, 8, 4, kPolicies);
+  series.EndBin(WithPolicies(10));
+  LaunchCounters total = WithPolicies(10);
+  total.policies = {23, 4};
+  series.Finish(10, total);
+  result::v1::TimeSeries out;
+  series.Fill(out);
+  EXPECT_THAT(out.policy(0).value(), ElementsAre(23));
+  EXPECT_THAT(out.policy(1).value(), ElementsAre(4));
+}
+
+TEST(Bins, ACountThatBecomesLessIsShownAsAGauge) {
+  TimeSeries series(10, 8, 4, kPolicies);
+  series.EndBin(WithPolicies(10));
+  LaunchCounters less = WithPolicies(20);
+  less.policies = {19, 3};
+  series.EndBin(less);
+  series.Finish(25, WithPolicies(25));
+  result::v1::TimeSeries out;
+  series.Fill(out);
+  EXPECT_FALSE(out.policy(0).adds_up());
+  EXPECT_THAT(out.policy(0).value(), ElementsAre(20, 19, 50));
+  EXPECT_THAT(out.policy(1).value(), ElementsAre(10, 3, 25));
 }
 
 TEST(Bins, WhatIsCountedAfterTheLastCycleIsInTheLastBin) {

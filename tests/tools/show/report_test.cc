@@ -53,6 +53,37 @@ TEST(ResultReport, ShowsARowPerRunWithSpeedUpOverPdom) {
             "Blocks of bfs_level: 8 per SM (bounded by blocks; also with 8 registers more or fewer).\n");
 }
 
+// Two launches: counts add up, of the others the largest counts.
+TEST(ResultReport, ShowsWhatPoliciesCountIfItIsAskedFor) {
+  result::v1::Result dws = ResultOf("dws", "turns", 2000);
+  *dws.add_launch() = dws.launch(0);
+  dws.mutable_divergence()->add_largest("deepest");
+  for (int launch = 0; launch < 2; ++launch) {
+    auto& counters = *dws.mutable_launch(launch)->mutable_divergence_counter();
+    counters["splits"] = 600 + static_cast<uint64_t>(launch);
+    counters["deepest"] = 7 - static_cast<uint64_t>(launch);
+    counters["never"] = 0;
+    (*dws.mutable_launch(launch)->mutable_scheduler_counter())["splits"] = 1;
+  }
+  result::v1::Result pdom = ResultOf("pdom", "turns", 2000);
+  (*pdom.mutable_launch(0)->mutable_scheduler_counter())["splits"] = 5;
+  const std::vector<result::v1::Result> results = {dws, pdom};
+  EXPECT_THAT(ResultReport(results, false), Not(HasSubstr("What policies count")));
+  EXPECT_THAT(ResultReport(results, false, {.all = true, .names = {}}),
+              HasSubstr("What policies count themselves (`heddle policies NAME` says what it is)\n"
+                        "divergence  scheduler  deepest  divergence.splits  scheduler.splits\n"
+                        "----------  ---------  -------  -----------------  ----------------\n"
+                        "dws         turns            7              1,201                 2\n"
+                        "pdom        turns            -                  -                 5\n"));
+  EXPECT_THAT(ResultReport(results, false, {.all = false, .names = {"never", "deepest"}}),
+              HasSubstr("divergence  scheduler  deepest  never\n"
+                        "----------  ---------  -------  -----\n"
+                        "dws         turns            7      0\n"
+                        "pdom        turns            -      -\n"));
+  EXPECT_THAT(ResultReport({ResultOf("pdom", "lrr", 1)}, false, {.all = true, .names = {}}),
+              HasSubstr("No policy of these runs has counted anything of its own."));
+}
+
 TEST(ResultReport, SaysWhoCountedTheRegisters) {
   result::v1::Result result = ResultOf("pdom", "lrr", 2000);
   result.mutable_launch(0)->set_registers_per_thread(20);

@@ -12,7 +12,8 @@ which it shows those in which the rows differ; `machine`, `divergence`, `schedul
 own name, those of a message within with a dot (`stalls.issued`, `l1_data.misses`, `divergence_counter.splits`); parameters as
 `parameter.divergence.NAME`; overrides of the machine as `set.NAME`; what a sweep put beside the result as `point.NAME`.
 `abstraction_level` is that of the trace; `code` says whose instructions kernels are that came as PTX text, such as
-"PTX 9.0 by NVVM 13.0 for sm_80", and is missing where none did. Counters are integers; a number that a run does not have
+"PTX 9.0 by NVVM 13.0 for sm_80", and is missing where none did. Per run, counters are sums over launches; of gauges of
+policies and of what they declare as a largest value it is the largest. Counters are integers; a number that a run does not have
 is missing (pandas.NA), not zero.
 """
 import hashlib
@@ -123,7 +124,8 @@ def _flat(message, prefix=""):
         if isinstance(value, dict):
             out.update(_flat(value, f"{prefix}{name}."))
         elif not (name in NOT_FLAT or isinstance(value, list) and value and isinstance(value[0], dict)):
-            out[prefix + name] = value
+            # Of a launch 0 or 1: the number of launches of which it is so.
+            out[prefix + name] = int(value) if name == "without_scoreboard" else value
     return out
 
 
@@ -212,10 +214,14 @@ def _rows(result, per, names):
     identity = _identity(result, names)
     if per == "run":
         # Counters add up over launches; ratios do not, so that only those of `total` are there.
+        # Of what policies count themselves, gauges and largest values do not either: the largest counts.
+        largest = {f"{seam}_counter.{name}" for seam in SEAMS for name in (result.get(seam) or {}).get("largest", [])}
         sums = {}
         for launch in result["launch"]:
             for name, value in _flat(launch).items():
-                if isinstance(value, int) and name not in NOT_ADDED:
+                if name in largest:
+                    sums[name] = max(sums.get(name, 0), value)
+                elif isinstance(value, int) and name not in NOT_ADDED:
                     sums[name] = sums.get(name, 0) + value
         # Of kernels that are not PTX of the recording's own compiler: what they are.
         codes = sorted({launch["code"] for launch in result["launch"] if "code" in launch})

@@ -48,17 +48,24 @@ void AddCounters(const Message& from, Message& to) {
   }
 }
 
-void AddMap(const google::protobuf::Map<std::string, uint64_t>& from,
+// Adds counters of a policy's own, or takes the largest of those that do not add up.
+void AddMap(const google::protobuf::Map<std::string, uint64_t>& from, const PolicyChoice& policy,
             google::protobuf::Map<std::string, uint64_t>& to) {
-  for (const auto& [name, count] : from) to[name] += count;
+  const auto& largest = policy.largest();
+  for (const auto& [name, count] : from) {
+    uint64_t& of_all = to[name];
+    const bool adds_up = std::find(largest.begin(), largest.end(), name) == largest.end();
+    of_all = adds_up ? of_all + count : std::max(of_all, count);
+  }
 }
 
-void AddLaunch(const LaunchResult& from, LaunchResult& to) {
+// `run`: the result that the launch is of, or one with the same policies.
+void AddLaunch(const LaunchResult& from, const Result& run, LaunchResult& to) {
   AddCounters(from, to);
-  AddMap(from.divergence_counter(), *to.mutable_divergence_counter());
-  AddMap(from.scheduler_counter(), *to.mutable_scheduler_counter());
-  AddMap(from.fetch_counter(), *to.mutable_fetch_counter());
-  AddMap(from.dispatch_counter(), *to.mutable_dispatch_counter());
+  AddMap(from.divergence_counter(), run.divergence(), *to.mutable_divergence_counter());
+  AddMap(from.scheduler_counter(), run.scheduler(), *to.mutable_scheduler_counter());
+  AddMap(from.fetch_counter(), run.fetch(), *to.mutable_fetch_counter());
+  AddMap(from.dispatch_counter(), run.dispatch(), *to.mutable_dispatch_counter());
 }
 
 std::string PolicyKey(const PolicyChoice& choice) {
@@ -221,12 +228,12 @@ class Sorter {
     return study_.cells[entry->second];
   }
 
-  static void Finish(Study::Cell& cell) {
+  void Finish(Study::Cell& cell) const {
     // Launches weigh by the scheduler cycles in which they had a block resident, which is what the share refers to.
     double sum = 0;
     double weight = 0;
     for (const LaunchResult* launch : cell.launches) {
-      AddLaunch(*launch, cell.sum);
+      AddLaunch(*launch, *study_.runs[cell.run].first, cell.sum);
       if (!launch->has_depth_utilisation()) continue;
       const double cycles = static_cast<double>(launch->scheduler_cycles().total());
       sum += launch->depth_utilisation() * cycles;

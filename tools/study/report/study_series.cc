@@ -25,11 +25,35 @@ class Binner {
       to[std::min(at, bins_ - 1)] += from[i];
     }
   }
+  // The same for values that do not add up: a bin has the last of those that fall into it.
+  void Set(const List& from, uint64_t start, uint64_t bin, std::vector<uint64_t>& to) const {
+    to.resize(bins_);
+    for (int i = 0; i < from.size(); ++i) {
+      const size_t at = static_cast<size_t>((start + static_cast<uint64_t>(i) * bin) / width_);
+      to[std::min(at, bins_ - 1)] = from[i];
+    }
+  }
 
  private:
   const uint64_t width_;
   const size_t bins_;
 };
+
+// A counter of a policy's own over time.
+struct PolicyCourse {
+  const TimeSeries::PolicySeries* series;  // of the first launch
+  std::vector<uint64_t> values;
+};
+
+// [seam, name, unit, whether bins add up, bins], of those that are not 0 all the time.
+Json PoliciesJson(const std::vector<PolicyCourse>& policies) {
+  Json json = Json::array();
+  for (const auto& [series, values] : policies) {
+    if (std::all_of(values.begin(), values.end(), [](uint64_t value) { return value == 0; })) continue;
+    json.push_back({series->seam(), series->name(), series->unit(), series->adds_up(), values});
+  }
+  return json;
+}
 
 }  // namespace
 
@@ -57,6 +81,7 @@ Json SeriesJson(const Study::Cell& cell, uint64_t width) {
   std::vector<uint64_t> starts;
   uint64_t start = 0;
   uint64_t dram_cycles = 0;
+  std::vector<PolicyCourse> policies;
   bool any = false;
   bool has_stalls = false;
   bool has_memory = false;
@@ -86,6 +111,17 @@ Json SeriesJson(const Study::Cell& cell, uint64_t width) {
           add(*list, stalls[i++]);
         }
       }
+      for (const TimeSeries::PolicySeries& one : series.policy()) {
+        const auto course = std::find_if(policies.begin(), policies.end(), [&one](const PolicyCourse& other) {
+          return other.series->seam() == one.seam() && other.series->name() == one.name();
+        });
+        PolicyCourse& own = course == policies.end() ? policies.emplace_back(PolicyCourse{&one, {}}) : *course;
+        if (one.adds_up()) {
+          add(one.value(), own.values);
+        } else {
+          binner.Set(one.value(), start, series.bin_cycles(), own.values);
+        }
+      }
       if (series.has_memory_system()) {
         has_memory = true;
         add(series.memory_system().outstanding_misses(), misses);
@@ -103,6 +139,7 @@ Json SeriesJson(const Study::Cell& cell, uint64_t width) {
   } else {
     json["ports"] = {stall, memory, idle};
   }
+  if (Json courses = PoliciesJson(policies); !courses.empty()) json["policy"] = std::move(courses);
   if (has_memory) {
     json["outstanding"] = misses;
     json["dram"] = dram;

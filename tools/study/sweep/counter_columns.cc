@@ -70,7 +70,9 @@ class ResultScanner {
       case '"':
         return Text();
       case 't':
-        return TakeWord("true");
+        if (!TakeWord("true")) return false;
+        if (launch_ && depth_ == 2 && Wanted()) Count(1);  // launches of which it is so
+        return true;
       case 'f':
         return TakeWord("false");
       case 'n':
@@ -158,6 +160,9 @@ class ResultScanner {
 
   bool Text() {
     if (!String(text_)) return false;
+    if (!launch_ && depth_ == 2 && lists_ == 1 && key_ == "largest") {
+      reader_.declared_largest_.push_back(absl::StrCat(top_, "_counter.", text_));
+    }
     if (!Wanted()) return true;
     if (depth_ == 1 && key_ == "key") rows_.key = text_;
     if (launch_ && depth_ == 2 && key_ == "kernel") of_launch_.kernel = text_;
@@ -220,8 +225,14 @@ class ResultScanner {
       reader_.sums_[number] = 0;
     }
     uint64_t& sum = reader_.sums_[number];
-    sum = reader_.is_largest_[number] ? std::max(sum, value) : sum + value;
+    sum = reader_.is_largest_[number] || IsDeclaredLargest(number) ? std::max(sum, value) : sum + value;
     if (per_launch_) of_launch_.counters.emplace_back(number, value);
+  }
+
+  // Whether the policies of this result say so: other policies may have counters of the same name that add up.
+  bool IsDeclaredLargest(uint32_t number) const {
+    const std::vector<std::string>& names = reader_.declared_largest_;
+    return !names.empty() && std::find(names.begin(), names.end(), reader_.names_[number]) != names.end();
   }
 
   const char* const begin_;
@@ -261,6 +272,7 @@ absl::Status ResultReader::Read(absl::string_view text, bool per_launch, ResultR
   rows = ResultRows();
   for (const uint32_t number : seen_) is_seen_[number] = false;
   seen_.clear();
+  declared_largest_.clear();
   ResultScanner scanner(text, per_launch, *this, rows);
   if (!scanner.Scan()) {
     return absl::DataLossError(absl::StrCat("is no JSON, from byte ", scanner.position(), " on"));

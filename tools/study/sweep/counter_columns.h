@@ -36,9 +36,10 @@ struct ResultRows {
 // where they stood in the launch before: a thread reads some hundred megabytes per second.
 class ResultReader {
  public:
-  // Reads a result as `heddle sweep run` writes it. All launches together: counters are added, but of blocks per SM and
-  // registers per thread it is the largest; ratios are those of the result's own total. Lists (histograms, series,
-  // profiles) are left out. DataLoss: is no such result; a schema that this program does not know.
+  // Reads a result as `heddle sweep run` writes it. All launches together: counters are added, but of blocks per SM,
+  // registers per thread and what policies declare so it is the largest; ratios are those of the result's own total.
+  // Lists (histograms, series, profiles) are left out. DataLoss: is no such result; a schema that this program does not
+  // know.
   absl::Status Read(absl::string_view text, bool per_launch, ResultRows& rows);
 
   // Counters that were seen, by the path of their field in proto/result.proto: "cycles", "stalls.data_memory",
@@ -51,6 +52,8 @@ class ResultReader {
 
   std::vector<std::string> names_;
   std::vector<bool> is_largest_;  // by name: launches do not add up
+  // Of the result that is being read: counters of policies that do not add up.
+  std::vector<std::string> declared_largest_;
   absl::flat_hash_map<std::string, uint32_t> numbers_;
   // The counters of a launch in order; those of the next one mostly follow it.
   std::vector<uint32_t> order_;

@@ -5,6 +5,7 @@ import {renderAll, resizeAll} from './card.js';
 import {mountCompare} from './compare.js';
 import {mountControls, mountSelection} from './controls.js';
 import {openCorrelation} from './correlation.js';
+import {mountCounters} from './counters.js';
 import {readData, Study} from './data.js';
 import {mountHeatmap} from './heatmap.js';
 import {mountHotSpots} from './hotspots.js';
@@ -38,6 +39,7 @@ function open(data) {
   mountSizes(main, study, state);
   mountHotSpots(main, study, state);
   mountMemory(main, study, state);
+  mountCounters(main, study, state);
   mountTimeline(main, study, state);
   mountRoofline(main, study, state);
   mountProvenance(main, study, state);
