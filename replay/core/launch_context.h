@@ -129,6 +129,7 @@ struct LaunchContext {
   bool mixed_pcs = false;
   bool force_tick = false;
   bool force_regrouping = false;  // threads of a warp need not be together where they must
+  uint32_t l1_ways = 0;           // of the sets of the first-level data caches
   std::string policy_name;        // of the divergence policy
   std::string scheduler_name;
   std::string fetch_name;

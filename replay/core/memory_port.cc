@@ -10,6 +10,12 @@ MemoryPort::MemoryPort(const LaunchContext& context, std::unique_ptr<SmMemory> m
   if (context.memory_profile != nullptr) memory_->SetProfile(context.memory_profile);
 }
 
+void MemoryPort::SetPolicy(std::unique_ptr<MemoryPolicy> policy) {
+  policy_ = std::move(policy);
+  asks_policy_ = policy_->interests() != 0;
+  if (asks_policy_) memory_->SetPolicy(*policy_, static_cast<uint32_t>(context_.warp_size));
+}
+
 bool MemoryPort::ReachesBeyondShared(const Step& step, LaneMask lanes, bool has_addresses) const {
   if (!step.by_lane() || !has_addresses) return step.space != trace::v1::SPACE_SHARED;
   for (; lanes != 0; lanes &= lanes - 1) {

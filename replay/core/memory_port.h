@@ -8,6 +8,7 @@
 
 #include "replay/core/launch_context.h"
 #include "replay/memory/ports/memory_system.h"
+#include "replay/seams/memory_policy.h"
 #include "replay/seams/types.h"
 
 namespace heddle::replay {
@@ -58,6 +59,22 @@ class MemoryPort {
     return result;
   }
 
+  // --- the memory policy
+  // Decides from now on what the data cache keeps, if it wants to; before anything runs.
+  void SetPolicy(std::unique_ptr<MemoryPolicy> policy);
+  // Null if the machine has no data cache.
+  const MemoryPolicy* policy() const { return policy_.get(); }
+  // What is told of warps: see MemoryPolicy.
+  void WarpsAdmitted(BlockId block, uint32_t first_hw_warp, uint32_t hw_warps) {
+    if (asks_policy_) memory_->WarpsAdmitted(block, first_hw_warp, hw_warps);
+  }
+  void WarpEnded(uint32_t hw_warp) {
+    if (asks_policy_) memory_->WarpEnded(hw_warp);
+  }
+  void BlockRetired(BlockId block) {
+    if (asks_policy_) memory_->BlockRetired(block);
+  }
+
   const RemoteCounts& remote_counts() const { return remote_counts_; }
 
   // --- time
@@ -84,6 +101,8 @@ class MemoryPort {
   std::array<uint64_t, kMaxLanes> addresses_{};
   RemoteLanes remote_;
   RemoteCounts remote_counts_;
+  std::unique_ptr<MemoryPolicy> policy_;
+  bool asks_policy_ = false;  // it wants something
 };
 
 }  // namespace heddle::replay

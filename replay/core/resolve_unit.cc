@@ -182,8 +182,10 @@ void ResolveUnit::ExitThreads(SlotId slot, const Lanes& lanes, LaneMask exited) 
     for (const auto& scheduler : sm_.notifier.schedulers()) scheduler->WarpExited(block);
   });
   ForEachHwWarpRun(lanes, exited, [&](uint32_t hw_warp, LaneMask own) {
-    if (sm_.blocks.ExitThreads(hw_warp, static_cast<uint32_t>(std::popcount(own))))
+    if (sm_.blocks.ExitThreads(hw_warp, static_cast<uint32_t>(std::popcount(own)))) {
+      sm_.memory.WarpEnded(hw_warp);
       listener_.HwWarpExited(slot, hw_warp);
+    }
   });
   if (const LaneMask early = exited & ~sm_.cursors.Finish(lanes, exited); early != 0 && sm_.cursors.ok()) {
     const ThreadId thread = lanes.thread[std::countr_zero(early)];

@@ -71,6 +71,7 @@ void SmCore::Admit(const BlockArrival& arrival, Cycle first) {
     scheduler->BlockAdmitted(id, number);
     scheduler->WarpsAdmitted(id, first_hw_warp, sm_.context.hw_warps_per_block);
   }
+  sm_.memory.WarpsAdmitted(id, first_hw_warp, sm_.context.hw_warps_per_block);
   BlockAdmission admission;
   admission.block = id;
   admission.entry = sm_.context.entry;
@@ -108,6 +109,7 @@ void SmCore::AdmitWarp(const WarpArrival& arrival, Cycle first) {
   }
   const LaneMask lanes = AddWarp(id, arrival.block.recorded, arrival.warp, hw_warp);
   for (const auto& scheduler : schedulers()) scheduler->WarpsAdmitted(id, hw_warp, 1);
+  sm_.memory.WarpsAdmitted(id, hw_warp, 1);
   BlockAdmission admission;
   admission.block = id;
   admission.entry = sm_.context.entry;
@@ -157,6 +159,7 @@ void SmCore::RetireBlock(BlockId id) {
   sm_.rendezvous.Forget(id);
   sm_.policy->Retire(id, sm_.formation.editor());
   for (const auto& scheduler : schedulers()) scheduler->BlockRetired(id);
+  sm_.memory.BlockRetired(id);
   const uint32_t warp_size = static_cast<uint32_t>(sm_.context.warp_size);
   for (uint32_t hw_warp = 0; hw_warp < sm_.blocks.hw_warps(); ++hw_warp) {
     if (sm_.blocks.block_of_hw_warp(hw_warp) == id)

@@ -44,6 +44,9 @@ class alignas(64) SmCore : public MemoryClient, protected ExitListener, private 
     sm_.notifier.SetSchedulers(std::move(schedulers));
   }
 
+  // Of machines with a first-level data cache, before anything runs.
+  void SetMemoryPolicy(std::unique_ptr<MemoryPolicy> policy) { sm_.memory.SetPolicy(std::move(policy)); }
+
   // A block enters after the cycle before `first`: its warps may issue, or be fetched for where there are instruction
   // buffers, in cycle `first`.
   void Admit(const BlockArrival& arrival, Cycle first);
@@ -125,6 +128,8 @@ class alignas(64) SmCore : public MemoryClient, protected ExitListener, private 
   virtual SmWarps CountWarps() const = 0;
   const RemoteCounts& remote_counts() const { return sm_.memory.remote_counts(); }
   const DivergencePolicy& policy() const { return *sm_.policy; }
+  // Null where there is no data cache.
+  const MemoryPolicy* memory_policy() const { return sm_.memory.policy(); }
   std::span<const std::unique_ptr<WarpScheduler>> schedulers() const { return sm_.notifier.schedulers(); }
   // Writes what only this front end counts.
   virtual void FillResult(result::v1::LaunchResult& /*result*/) const {}

@@ -38,10 +38,20 @@ absl::Status CheckPolicies(const CheckedConfiguration& configuration) {
 bool StateOutlivesLaunch(const CheckedConfiguration& configuration) {
   return configuration.divergence.traits.state_outlives_launch ||
          configuration.scheduler.traits.state_outlives_launch || configuration.dispatch.traits.state_outlives_launch ||
-         configuration.fetch.traits.state_outlives_launch;
+         configuration.fetch.traits.state_outlives_launch || configuration.memory.traits.state_outlives_launch;
+}
+
+bool HasDataCache(const machine::v1::Machine& machine) {
+  return machine.memory().has_hierarchy() && machine.memory().hierarchy().l1_data().sets() != 0;
 }
 
 absl::Status CheckFrontEnd(const CheckedConfiguration& configuration, const machine::v1::Machine& machine) {
+  const PolicySpec& memory = configuration.memory.written;
+  if (!HasDataCache(machine) && (memory.name != Configuration().memory.name || !memory.parameters.empty())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("memory policy '", memory.name, "' does not go with machine ", machine.name(),
+                     ": it has no first-level data cache; choose a machine with memory.hierarchy.l1_data"));
+  }
   if (machine.core().front_end() == machine::v1::Core::IBUFFER) {
     if (!configuration.divergence.traits.mixed_pcs) return absl::OkStatus();
     return absl::InvalidArgumentError(
@@ -61,8 +71,9 @@ absl::StatusOr<CheckedConfiguration> CheckConfiguration(const Configuration& con
   HEDDLE_ASSIGN_OR_RETURN(auto scheduler, ChoosePolicy<SchedulerRegistry>(configuration.scheduler));
   HEDDLE_ASSIGN_OR_RETURN(auto dispatch, ChoosePolicy<DispatchRegistry>(configuration.dispatch));
   HEDDLE_ASSIGN_OR_RETURN(auto fetch, ChoosePolicy<FetchRegistry>(configuration.fetch));
-  CheckedConfiguration checked{std::move(divergence), std::move(scheduler), std::move(dispatch), std::move(fetch),
-                               configuration.seed};
+  HEDDLE_ASSIGN_OR_RETURN(auto memory, ChoosePolicy<MemoryRegistry>(configuration.memory));
+  CheckedConfiguration checked{std::move(divergence), std::move(scheduler), std::move(dispatch),
+                               std::move(fetch),      std::move(memory),    configuration.seed};
   HEDDLE_RETURN_IF_ERROR(CheckPolicies(checked));
   return checked;
 }

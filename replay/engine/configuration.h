@@ -14,6 +14,7 @@
 #include "replay/seams/block_dispatcher.h"
 #include "replay/seams/divergence_policy.h"
 #include "replay/seams/fetch_policy.h"
+#include "replay/seams/memory_policy.h"
 #include "replay/seams/policy_registry.h"
 #include "replay/seams/warp_scheduler.h"
 #include "traces/base/status_macros.h"
@@ -27,12 +28,13 @@ struct PolicySpec {
   static PolicySpec FromText(std::string_view text);
 };
 
-// One run: how warps diverge, who issues, who is dispatched, who is fetched for.
+// One run: how warps diverge, who issues, who is dispatched, who is fetched for, what the L1 keeps.
 struct Configuration {
   PolicySpec divergence{"pdom", ""};
   PolicySpec scheduler{"lrr", ""};
   PolicySpec dispatch{"thread_blocks", ""};
   PolicySpec fetch{"round_robin", ""};  // machines with instruction buffers
+  PolicySpec memory{"lru", ""};         // machines with a first-level data cache
   uint64_t seed = 0;                    // of the noise on memory latencies (memory.hierarchy.jitter_cycles)
 };
 
@@ -63,6 +65,7 @@ struct CheckedConfiguration {
   ChosenPolicy<SchedulerRegistry> scheduler;
   ChosenPolicy<DispatchRegistry> dispatch;
   ChosenPolicy<FetchRegistry> fetch;
+  ChosenPolicy<MemoryRegistry> memory;
   uint64_t seed = 0;
 };
 
@@ -70,9 +73,12 @@ struct CheckedConfiguration {
 // trace are run in order.
 bool StateOutlivesLaunch(const CheckedConfiguration& configuration);
 
+// Whether the machine has what memory policies decide about.
+bool HasDataCache(const machine::v1::Machine& machine);
+
 // Whether the policies go together, whatever the machine. InvalidArgument: which two do not, and why.
 absl::Status CheckPolicies(const CheckedConfiguration& configuration);
-// Whether the front end of the machine can run the policies.
+// Whether the front end and the memory of the machine can run the policies.
 absl::Status CheckFrontEnd(const CheckedConfiguration& configuration, const machine::v1::Machine& machine);
 
 // Checks names, parameters, and that the policies go together.

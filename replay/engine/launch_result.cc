@@ -42,10 +42,15 @@ void LaunchSimulation::ForEachPolicy(Visit visit) const {
   values.clear();
   if (dispatch_.has_value()) values.push_back(dispatch_->counters());
   visit(BlockDispatcher::kSeam, configuration.dispatch.info(), values);
-  if (!sms_.has_buffers()) return;
+  if (sms_.has_buffers()) {
+    values.clear();
+    for (const IBufferCore* core : sms_.buffer_cores()) values.push_back(core->fetch_policy().counters());
+    visit(FetchPolicy::kSeam, configuration.fetch.info(), values);
+  }
+  if (!HasDataCache(run_.options.machine)) return;
   values.clear();
-  for (const IBufferCore* core : sms_.buffer_cores()) values.push_back(core->fetch_policy().counters());
-  visit(FetchPolicy::kSeam, configuration.fetch.info(), values);
+  for (const auto& sm : sms_.made()) values.push_back(sm->memory_policy()->counters());
+  visit(MemoryPolicy::kSeam, configuration.memory.info(), values);
 }
 
 std::vector<PolicyColumn> LaunchSimulation::PolicyColumns() const {
@@ -104,6 +109,20 @@ absl::Status LaunchSimulation::AddBufferResult(result::v1::LaunchResult& result)
     Combine(fetch, values, *result.mutable_fetch_counter());
   }
   FillResult(stalls, result);
+  return absl::OkStatus();
+}
+
+absl::Status LaunchSimulation::AddMemoryPolicyResult(result::v1::LaunchResult& result) const {
+  const PolicyInfo& memory = run_.configuration.memory.info();
+  for (const CounterSpec& spec : memory.counters) (*result.mutable_memory_counter())[spec.name] = 0;
+  for (const auto& sm : sms_.made()) {
+    const std::span<const uint64_t> values = sm->memory_policy()->counters();
+    if (values.size() != memory.counters.size()) {
+      return absl::InternalError(absl::StrCat("memory policy '", memory.name, "' declares ", memory.counters.size(),
+                                              " counters, but has ", values.size()));
+    }
+    Combine(memory, values, *result.mutable_memory_counter());
+  }
   return absl::OkStatus();
 }
 
@@ -179,6 +198,7 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
     });
     if (resolves_all) result.set_without_scoreboard(true);
   }
+  if (HasDataCache(run_.options.machine)) HEDDLE_RETURN_IF_ERROR(AddMemoryPolicyResult(result));
   FillResult(counters, scale, end_, result);
   if (context_.cluster_blocks > 1) HEDDLE_RETURN_IF_ERROR(AddClusterResult(result));
   if (!context_.by_warp) metrics_->FillWarpProgress(result);

@@ -62,8 +62,9 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   memory_.Transferred(run.reader.transfers().first(run.launch.transfers_before));
   // Blocks that are there in part keep their shared memory: so many may be, each with a warp or more.
   const int partial_blocks = context_.by_warp ? std::min(by_warp.blocks, by_warp.warps) : 0;
-  memory_.BeginLaunch(
-      L1Ways(machine, *run.launch.program, run.launch.launch, std::max(occupancy.blocks, partial_blocks)));
+  context_.l1_ways =
+      L1Ways(machine, *run.launch.program, run.launch.launch, std::max(occupancy.blocks, partial_blocks));
+  memory_.BeginLaunch(context_.l1_ways);
   if (metrics_->has_bins()) memory_.BeginSampling();
   DispatchContext shape;
   shape.blocks = blocks_.count();

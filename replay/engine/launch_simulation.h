@@ -106,6 +106,8 @@ class LaunchSimulation : public SmWaker, public ClusterWaker {
   std::vector<uint64_t> PolicyValues() const;
   // What only the front end with instruction buffers counts.
   absl::Status AddBufferResult(result::v1::LaunchResult& result) const;
+  // What the memory policies count.
+  absl::Status AddMemoryPolicyResult(result::v1::LaunchResult& result) const;
 
   const LaunchRun& run_;
   LaunchContext context_;

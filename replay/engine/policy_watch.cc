@@ -158,6 +158,32 @@ class WatchedFetch final : public Watch<FetchPolicy> {
   std::span<const uint64_t> counters() const override { return HEDDLE_WATCH(counters); }
 };
 
+class WatchedMemory final : public Watch<MemoryPolicy> {
+ public:
+  using Seam = MemoryPolicy;
+  using Watch::Watch;
+
+  uint32_t interests() const override { return HEDDLE_WATCH(interests); }
+  LinePlacement Place(const LineAccess& access, const CacheState& state) override {
+    return HEDDLE_WATCH(Place, access, state);
+  }
+  size_t Victim(const LineAccess& access, std::span<const CacheLine> lines) override {
+    return HEDDLE_WATCH(Victim, access, lines);
+  }
+  void Accessed(const LineAccess& access, LineResult result, PrefetchList& prefetches) override {
+    HEDDLE_WATCH(Accessed, access, result, prefetches);
+  }
+  PrefetchLimits prefetch_limits() const override { return HEDDLE_WATCH(prefetch_limits); }
+  void Filled(const CacheLine& line) override { HEDDLE_WATCH(Filled, line); }
+  void Evicted(const CacheLine& line) override { HEDDLE_WATCH(Evicted, line); }
+  void WarpsAdmitted(BlockId block, uint32_t first_hw_warp, uint32_t hw_warps) override {
+    HEDDLE_WATCH(WarpsAdmitted, block, first_hw_warp, hw_warps);
+  }
+  void WarpEnded(uint32_t hw_warp) override { HEDDLE_WATCH(WarpEnded, hw_warp); }
+  void BlockRetired(BlockId block) override { HEDDLE_WATCH(BlockRetired, block); }
+  std::span<const uint64_t> counters() const override { return HEDDLE_WATCH(counters); }
+};
+
 class WatchedDispatcher final : public Watch<BlockDispatcher> {
  public:
   using Seam = BlockDispatcher;
@@ -248,6 +274,9 @@ std::unique_ptr<WarpScheduler> Watched(std::unique_ptr<WarpScheduler> policy, co
 }
 std::unique_ptr<FetchPolicy> Watched(std::unique_ptr<FetchPolicy> policy, const WatchedPolicy& what) {
   return std::make_unique<WatchedFetch>(std::move(policy), what);
+}
+std::unique_ptr<MemoryPolicy> Watched(std::unique_ptr<MemoryPolicy> policy, const WatchedPolicy& what) {
+  return std::make_unique<WatchedMemory>(std::move(policy), what);
 }
 std::unique_ptr<BlockDispatcher> Watched(std::unique_ptr<BlockDispatcher> policy, const WatchedPolicy& what) {
   return std::make_unique<WatchedDispatcher>(std::move(policy), what);

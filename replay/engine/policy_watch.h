@@ -14,6 +14,7 @@
 #include "replay/seams/block_dispatcher.h"
 #include "replay/seams/divergence_policy.h"
 #include "replay/seams/fetch_policy.h"
+#include "replay/seams/memory_policy.h"
 #include "replay/seams/policy_origin.h"
 #include "replay/seams/types.h"
 #include "replay/seams/warp_scheduler.h"
@@ -68,6 +69,7 @@ void ForgetPresentCall();
 std::unique_ptr<DivergencePolicy> Watched(std::unique_ptr<DivergencePolicy> policy, const WatchedPolicy& what);
 std::unique_ptr<WarpScheduler> Watched(std::unique_ptr<WarpScheduler> policy, const WatchedPolicy& what);
 std::unique_ptr<FetchPolicy> Watched(std::unique_ptr<FetchPolicy> policy, const WatchedPolicy& what);
+std::unique_ptr<MemoryPolicy> Watched(std::unique_ptr<MemoryPolicy> policy, const WatchedPolicy& what);
 std::unique_ptr<BlockDispatcher> Watched(std::unique_ptr<BlockDispatcher> policy, const WatchedPolicy& what);
 
 // Marks one call. Nested calls (a fetch policy asks a scheduler) end before the outer one does.

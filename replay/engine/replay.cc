@@ -71,6 +71,7 @@ result::v1::Provenance ProvenanceOf(const trace::TraceReader& reader, const Chec
   AddLibrary(configuration.scheduler, provenance);
   AddLibrary(configuration.dispatch, provenance);
   if (options.machine.core().front_end() == machine::v1::Core::IBUFFER) AddLibrary(configuration.fetch, provenance);
+  if (HasDataCache(options.machine)) AddLibrary(configuration.memory, provenance);
   return provenance;
 }
 
@@ -120,6 +121,7 @@ result::v1::Result MakeResult(const trace::TraceReader& reader, const std::vecto
   if (options.machine.core().front_end() == machine::v1::Core::IBUFFER) {
     *result.mutable_fetch() = Choice(configuration.fetch);
   }
+  if (HasDataCache(options.machine)) *result.mutable_memory() = Choice(configuration.memory);
   for (const std::string& note : ValidityNotes(reader, launches)) result.add_note(note);
   for (const std::string& note : RegisterNotes(options, launches)) result.add_note(note);
   for (std::string& note : UniformValueNotes(launch_results)) result.add_note(std::move(note));

@@ -41,8 +41,10 @@ std::string PlaceOf(const trace::LaunchView& launch, const CheckedConfiguration&
   const Configuration usual;
   const std::string& fetch = configuration.fetch.name();
   const std::string& dispatch = configuration.dispatch.name();
+  const std::string& memory = configuration.memory.name();
   if (fetch != usual.fetch.name) absl::StrAppend(&place, ", fetch ", fetch);
   if (dispatch != usual.dispatch.name) absl::StrAppend(&place, ", dispatch ", dispatch);
+  if (memory != usual.memory.name) absl::StrAppend(&place, ", memory ", memory);
   return place;
 }
 

@@ -52,6 +52,7 @@ RunMeaning MeaningOf(const CheckedConfiguration& configuration, const machine::v
   if (machine.core().front_end() == machine::v1::Core::IBUFFER) {
     AddMeaning(configuration.fetch, machine, meaning);
   }
+  if (HasDataCache(machine)) AddMeaning(configuration.memory, machine, meaning);
   absl::StrAppend(&meaning.text, "seed ", configuration.seed, "\n");
   return meaning;
 }
@@ -66,6 +67,8 @@ bool HaveSameCounters(const result::v1::Result& a, const result::v1::Result& b) 
     rest.clear_fetch_counter();
     rest.clear_without_scoreboard();
     if (rest.has_time_series()) rest.mutable_time_series()->clear_policy();
+    rest.clear_memory_counter();
+    rest.clear_memory_policy();
     return rest;
   };
   for (int i = 0; i < a.launch_size(); ++i) {

@@ -59,6 +59,21 @@ void SmArray::Make(uint32_t sm) {
     all_watched.push_back(watched);
     buffer_cores_.back()->SetFastPath(ArithmeticFastPath::Make(buffer_cores_.back()->parts()));
   }
+  if (HasDataCache(run_.options.machine)) {
+    const machine::v1::Cache& cache = run_.options.machine.memory().hierarchy().l1_data();
+    const MemoryContext memory_context{.table = core->table(),
+                                       .warp_size = context_.warp_size,
+                                       .max_threads = context_.max_threads,
+                                       .max_blocks = context_.capacity,
+                                       .sets = cache.sets(),
+                                       .ways = context_.l1_ways,
+                                       .line_bytes = cache.line_bytes(),
+                                       .mshrs = cache.mshrs(),
+                                       .sm = sm,
+                                       .shared = shared};
+    core->SetMemoryPolicy(MakeWatched(configuration.memory, memory_context, sm, watched));
+    all_watched.push_back(watched);
+  }
   // An SM may be ahead of the machine. Not before the core is sure to stay.
   for (WatchedPolicy* const one : all_watched) {
     if (one != nullptr) one->clock = &core->clock();

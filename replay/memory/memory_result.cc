@@ -81,6 +81,12 @@ void WriteSmCounters(const SmMemoryCounters& counters, const machine::v1::Hierar
   const LatencyHistogram& latency = counters.load_to_use;
   WriteHistogram(latency, *out.mutable_load_to_use());
   out.set_load_to_use_sum(latency.sum());
+  if (counters.policy.policies != 0) {
+    result::v1::MemoryPolicyCounters& policy = *result.mutable_memory_policy();
+    policy.set_past_misses(counters.policy.past_misses);
+    policy.set_prefetches(counters.policy.prefetches);
+    policy.set_prefetches_not_needed(counters.policy.prefetches_not_needed);
+  }
   if (latency.count() != 0) out.set_load_to_use_mean(Ratio(latency.sum(), latency.count()));
 }
 

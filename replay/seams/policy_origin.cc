@@ -16,6 +16,7 @@
 #include "replay/seams/block_dispatcher.h"
 #include "replay/seams/divergence_policy.h"
 #include "replay/seams/fetch_policy.h"
+#include "replay/seams/memory_policy.h"
 #include "replay/seams/policy_error.h"
 #include "replay/seams/policy_registry.h"
 #include "replay/seams/warp_scheduler.h"
@@ -44,7 +45,7 @@ bool IsOurs(const SeamStamp& stamp) {
   for (const SeamStamp& ours :
        {StampOf<DivergencePolicy, DivergenceContext>("divergence"),
         StampOf<WarpScheduler, SchedulerContext>("scheduler"), StampOf<FetchPolicy, FetchContext>("fetch"),
-        StampOf<BlockDispatcher, DispatchContext>("dispatch")}) {
+        StampOf<BlockDispatcher, DispatchContext>("dispatch"), StampOf<MemoryPolicy, MemoryContext>("memory")}) {
     if (std::strcmp(ours.seam, stamp.seam) != 0) continue;
     return std::strcmp(ours.digest, stamp.digest) == 0 && ours.virtual_functions == stamp.virtual_functions &&
            ours.interface_bytes == stamp.interface_bytes && ours.context_bytes == stamp.context_bytes &&
@@ -74,6 +75,7 @@ std::vector<std::string> Names() {
   for (const auto& [name, entry] : SchedulerRegistry::Get().entries()) names.push_back(name);
   for (const auto& [name, entry] : FetchRegistry::Get().entries()) names.push_back(name);
   for (const auto& [name, entry] : DispatchRegistry::Get().entries()) names.push_back(name);
+  for (const auto& [name, entry] : MemoryRegistry::Get().entries()) names.push_back(name);
   return names;
 }
 
@@ -182,6 +184,7 @@ absl::StatusOr<PolicyLibrary> LoadPolicyLibrary(const std::string& path) {
   AddNamesFrom<SchedulerRegistry>(*library.code, library.policies);
   AddNamesFrom<FetchRegistry>(*library.code, library.policies);
   AddNamesFrom<DispatchRegistry>(*library.code, library.policies);
+  AddNamesFrom<MemoryRegistry>(*library.code, library.policies);
   return library;
 }
 

@@ -51,7 +51,7 @@ struct PolicyOrigin {
 
 // What two compilations have to agree in for objects of one to be used by the other. Only compared, never interpreted.
 struct SeamStamp {
-  const char* seam;          // "divergence", "scheduler", "fetch", "dispatch"
+  const char* seam;          // "divergence", "scheduler", "fetch", "dispatch", "memory"
   const char* digest;        // of the headers, when the build folder was made or brought up to date
   size_t virtual_functions;  // of the interface, as it was compiled
   size_t interface_bytes;

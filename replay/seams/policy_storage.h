@@ -43,8 +43,8 @@ struct PolicyStorage {
   std::function<std::vector<StorageItem>(const StorageContext&, const Parameters&)> items = {};
 };
 
-// By seam and name: "divergence", "scheduler", "dispatch" or "fetch", as in `heddle policies --json`. Policies whose
-// papers give no sizes are not there.
+// By seam and name: "divergence", "scheduler", "dispatch", "fetch" or "memory", as in `heddle policies --json`.
+// Policies whose papers give no sizes are not there.
 class PolicyStorageRegistry {
  public:
   static PolicyStorageRegistry& Get() {

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "replay/seams/divergence_policy.h"
+#include "replay/seams/memory_policy.h"
 #include "replay/seams/warp_scheduler.h"
 #include "tests/random/random.h"
+#include "tests/replay/memory/sm/random_memory_policy.h"
 #include "tests/replay/sum_of_lacks.h"
 
 namespace heddle::replay {
@@ -385,6 +387,31 @@ HEDDLE_WARP_SCHEDULER(
     [](const SchedulerContext& context, const Parameters& parameters) {
       return std::make_unique<CapriciousScheduler>(context, parameters.Bool("looks"));
     });
+
+std::vector<CounterSpec> MemoryCounters() {
+  std::vector<CounterSpec> counters;
+  for (const char* name :
+       {"placed", "not_kept", "victims", "accesses", "fills", "unused_lines", "evictions", "warps"}) {
+    counters.push_back({name, "calls", "of this test"});
+  }
+  return counters;
+}
+
+HEDDLE_MEMORY_POLICY(PolicyInfo{.name = "capricious",
+                                .summary = "for this test",
+                                .source = "tests",
+                                .parameters = {{.name = "seed",
+                                                .type = ParameterType::kInteger,
+                                                .default_value = "1",
+                                                .minimum = 0,
+                                                .maximum = INT64_MAX,
+                                                .description = "of everything",
+                                                .source = "tests"}},
+                                .counters = MemoryCounters()},
+                     [](const MemoryContext& context, const Parameters& parameters) {
+                       const auto seed = static_cast<uint64_t>(parameters.Integer("seed"));
+                       return std::make_unique<RandomMemoryPolicy>(MixAll({seed, context.sm}), context.line_bytes);
+                     });
 
 }  // namespace
 }  // namespace heddle::replay

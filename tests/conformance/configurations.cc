@@ -16,6 +16,7 @@
 #include "replay/engine/configuration.h"
 #include "replay/seams/block_dispatcher.h"
 #include "replay/seams/fetch_policy.h"
+#include "replay/seams/memory_policy.h"
 #include "replay/seams/policy_origin.h"
 #include "replay/seams/warp_scheduler.h"
 
@@ -66,7 +67,7 @@ const std::vector<std::string>& Only() {
 
 bool Has(const Configuration& configuration, const std::string& name) {
   return name == configuration.divergence.name || name == configuration.scheduler.name ||
-         name == configuration.dispatch.name || name == configuration.fetch.name;
+         name == configuration.dispatch.name || name == configuration.fetch.name || name == configuration.memory.name;
 }
 
 // Whether the configuration is among those that HEDDLE_CONFORMANCE_ONLY asks for: all, or those of the named policies.
@@ -93,12 +94,14 @@ class WantedPolicies : public testing::Environment {
  public:
   void SetUp() override {
     const std::vector<std::string> kinds[] = {Names<DivergenceRegistry>(), Names<SchedulerRegistry>(),
-                                              Names<DispatchRegistry>(), Names<FetchRegistry>()};
+                                              Names<DispatchRegistry>(), Names<FetchRegistry>(),
+                                              Names<MemoryRegistry>()};
     for (const std::string& name : Only()) {
       if (std::ranges::any_of(kinds, [&](const auto& names) { return std::ranges::count(names, name) != 0; })) continue;
       FAIL() << "HEDDLE_CONFORMANCE_ONLY: there is no policy \"" << name
              << "\"; divergence: " << absl::StrJoin(kinds[0], ", ") << "; scheduler: " << absl::StrJoin(kinds[1], ", ")
-             << "; dispatch: " << absl::StrJoin(kinds[2], ", ") << "; fetch: " << absl::StrJoin(kinds[3], ", ");
+             << "; dispatch: " << absl::StrJoin(kinds[2], ", ") << "; fetch: " << absl::StrJoin(kinds[3], ", ")
+             << "; memory: " << absl::StrJoin(kinds[4], ", ");
     }
   }
   void TearDown() override {
@@ -138,7 +141,8 @@ void Add(const Configuration& configuration, AllConfigurations& all) {
   checked.may_not_fit = warps.has_value() && warps->extra_registers != 0;
   checked.default_parameters = configuration.divergence.parameters.empty() &&
                                configuration.scheduler.parameters.empty() &&
-                               configuration.dispatch.parameters.empty() && configuration.fetch.parameters.empty();
+                               configuration.dispatch.parameters.empty() && configuration.fetch.parameters.empty() &&
+                               configuration.memory.parameters.empty();
   all.accepted.push_back(checked);
 }
 
@@ -152,6 +156,7 @@ std::string AcceptedConfiguration::Text() const {
   std::string all = text(configuration.divergence) + " / " + text(configuration.scheduler);
   if (text(configuration.dispatch) != text(usual.dispatch)) all += ", dispatch " + text(configuration.dispatch);
   if (text(configuration.fetch) != text(usual.fetch)) all += ", fetch " + text(configuration.fetch);
+  if (text(configuration.memory) != text(usual.memory)) all += ", memory " + text(configuration.memory);
   return all;
 }
 
@@ -222,6 +227,12 @@ AllConfigurations VariedConfigurations(Seams seams) {
     }
   }
   AddOtherSeams(seams, true, all);
+  return all;
+}
+
+AllConfigurations MemoryConfigurations(bool varied) {
+  AllConfigurations all;
+  AddSeam<MemoryRegistry>(&Configuration::memory, varied, all);
   return all;
 }
 

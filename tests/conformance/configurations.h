@@ -24,7 +24,8 @@ struct AcceptedConfiguration {
   bool by_warp = false;       // the dispatcher gives single warps: the reference engine has none of those
   bool may_not_fit = false;   // the dispatcher takes registers, with which a block may be too large for an SM
   bool default_parameters = true;
-  std::string Text() const;  // "dwf:swizzle=none / gto"; also dispatcher and fetch policy where they are not the usual
+  std::string Text()
+      const;  // "dwf:swizzle=none / gto"; also dispatcher, fetch and memory policy where they are not the usual
 };
 
 struct RefusedConfiguration {
@@ -53,6 +54,10 @@ AllConfigurations DefaultConfigurations(Seams seams = Seams::kPairs);
 // DefaultConfigurations with one parameter of one policy changed: every choice but the default, and every boolean
 // turned round.
 AllConfigurations VariedConfigurations(Seams seams = Seams::kPairs);
+
+// Every memory policy but the machine's own rule, next to every divergence policy and next to every scheduler, with
+// default parameters or with variations of these. They go with machines that have a data cache: MakeCacheCase.
+AllConfigurations MemoryConfigurations(bool varied);
 
 // Whether HEDDLE_CONFORMANCE_ONLY leaves out some of the policies.
 bool OnlySomeAreWanted();

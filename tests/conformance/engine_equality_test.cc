@@ -14,6 +14,7 @@
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/issue_log.h"
 #include "tests/conformance/random_case.h"
+#include "tests/conformance/small_hierarchy.h"
 #include "tests/random/random.h"
 #include "tests/random/random_machine.h"
 #include "tests/random/random_trace.h"
@@ -77,6 +78,26 @@ TEST(EngineEquality, EveryFetchPolicyWithInstructionBuffers) {
     std::vector<AcceptedConfiguration> some;
     for (size_t i = 0; i < std::min(kPerProgram, all.size()); ++i) some.push_back(all[next++ % all.size()]);
     ExpectEqual(*random_case.reader, random_case.machine, ForMachine(some, random_case.machine));
+    if (HasFailure()) return;
+  }
+}
+
+// What the data cache keeps, before caches in which everything is scarce.
+TEST(EngineEquality, EveryMemoryPolicyBeforeSmallCaches) {
+  std::vector<AcceptedConfiguration> all = MemoryConfigurations(/*varied=*/false).accepted;
+  for (AcceptedConfiguration& varied : MemoryConfigurations(/*varied=*/true).accepted) all.push_back(std::move(varied));
+  if (all.empty()) GTEST_SKIP() << "no memory policy is wanted";
+  all = Shuffled(std::move(all));
+  constexpr size_t kPerProgram = 6;
+  size_t next = Slice() * Programs(30) * kPerProgram;
+  for (const uint64_t seed : Seeds(90'001, 30)) {
+    const RandomCase random_case = MakeCacheCase(seed);
+    SCOPED_TRACE(random_case.Text());
+    std::vector<AcceptedConfiguration> some;
+    for (size_t i = 0; i < std::min(kPerProgram, all.size()); ++i) some.push_back(all[next++ % all.size()]);
+    ComparisonOptions options;
+    options.force_tick = seed % 3 == 0;
+    ExpectEqual(*random_case.reader, random_case.machine, ForMachine(some, random_case.machine), options);
     if (HasFailure()) return;
   }
 }

@@ -92,7 +92,8 @@ void ExpectBinsAddUp(const LaunchResult& launch) {
     const auto& counters = policy.seam() == "divergence"  ? launch.divergence_counter()
                            : policy.seam() == "scheduler" ? launch.scheduler_counter()
                            : policy.seam() == "dispatch"  ? launch.dispatch_counter()
-                                                          : launch.fetch_counter();
+                           : policy.seam() == "fetch"     ? launch.fetch_counter()
+                                                          : launch.memory_counter();
     ASSERT_TRUE(counters.contains(policy.name())) << policy.seam() << " " << policy.name();
     if (policy.adds_up()) {
       expect(policy.name().c_str(), policy.value(), counters.at(policy.name()));
@@ -103,7 +104,7 @@ void ExpectBinsAddUp(const LaunchResult& launch) {
   }
   EXPECT_EQ(static_cast<size_t>(series.policy_size()),
             launch.divergence_counter().size() + launch.scheduler_counter().size() + launch.dispatch_counter().size() +
-                launch.fetch_counter().size());
+                launch.fetch_counter().size() + launch.memory_counter().size());
   ASSERT_EQ(series.has_memory_system(), launch.has_memory_instructions());
   if (!series.has_memory_system()) return;
   const TimeSeries::MemorySeries& memory = series.memory_system();

@@ -19,6 +19,7 @@
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/issue_log.h"
 #include "tests/conformance/random_case.h"
+#include "tests/conformance/small_hierarchy.h"
 #include "tests/random/random.h"
 #include "tests/random/random_machine.h"
 #include "tests/random/random_trace.h"
@@ -95,6 +96,23 @@ TEST(PolicyRules, HoldForEveryPairWithEveryParameterVariedOnRandomPrograms) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
     ExpectRulesKept(*random_case.reader, random_case.machine, ForMachine(all, random_case.machine));
+    if (HasFailure()) return;
+  }
+}
+
+TEST(PolicyRules, HoldForEveryMemoryPolicyBeforeSmallCaches) {
+  std::vector<AcceptedConfiguration> all = MemoryConfigurations(/*varied=*/false).accepted;
+  for (AcceptedConfiguration& varied : MemoryConfigurations(/*varied=*/true).accepted) all.push_back(std::move(varied));
+  if (all.empty()) GTEST_SKIP() << "no memory policy is wanted";
+  all = Shuffled(std::move(all));
+  constexpr size_t kPerProgram = 12;
+  size_t next = Slice() * Programs(60) * kPerProgram;
+  for (const uint64_t seed : Seeds(500'001, 60)) {
+    const RandomCase random_case = MakeCacheCase(seed);
+    SCOPED_TRACE(random_case.Text());
+    std::vector<AcceptedConfiguration> some;
+    for (size_t i = 0; i < std::min(kPerProgram, all.size()); ++i) some.push_back(all[next++ % all.size()]);
+    ExpectRulesKept(*random_case.reader, random_case.machine, ForMachine(some, random_case.machine));
     if (HasFailure()) return;
   }
 }

@@ -15,6 +15,7 @@
 #include "tests/conformance/comparison.h"
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/random_case.h"
+#include "tests/conformance/small_hierarchy.h"
 #include "tests/random/random.h"
 #include "tests/replay/sum_of_lacks.h"
 
@@ -259,7 +260,47 @@ TEST(SeamEquality, WhateverAPolicyDoesBeforeAnyMemory) {
   }
 }
 
-// The test above is worth what it tries: over its programs, everything that the policies count has happened.
+TEST(SeamEquality, WhateverAMemoryPolicyDoes) {
+  for (const uint64_t seed : Seeds(1, 40)) {
+    const RandomCase random_case = MakeCacheCase(MixAll({seed, 277}));
+    SCOPED_TRACE(testing::Message() << "number " << seed << ", " << random_case.Text());
+    Random random(MixAll({seed, 278}));
+    std::vector<AcceptedConfiguration> configurations(2);
+    for (size_t i = 0; i < configurations.size(); ++i) {
+      Configuration& configuration = configurations[i].configuration;
+      configuration.divergence = {random.OneOf({"pdom", "nrec", "its", "dwf"}), ""};
+      configuration.scheduler = {random.OneOf({"lrr", "gto", "ccws"}), ""};
+      configuration.memory = {"capricious", "seed=" + std::to_string(seed * 10 + i)};
+    }
+    ComparisonOptions options;
+    options.force_tick = random.Chance(20);
+    ExpectEqual(*random_case.reader, random_case.machine, ForMachine(configurations, random_case.machine), options);
+    if (HasFailure()) return;
+  }
+}
+
+// The test above is worth what it tries, too.
+TEST(SeamEquality, TheMemoryPolicyUsesEveryFreedom) {
+  std::map<std::string, uint64_t> counters;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    const RandomCase random_case = MakeCacheCase(MixAll({seed, 277}));
+    Configuration configuration;
+    configuration.memory = {"capricious", "seed=" + std::to_string(seed)};
+    ReplayOptions options;
+    options.machine = random_case.machine;
+    const auto results = Replay(*random_case.reader, {configuration}, options);
+    ASSERT_TRUE(results.ok()) << results.status();
+    for (const result::v1::LaunchResult& launch : (*results)[0].launch()) {
+      for (const auto& [name, value] : launch.memory_counter()) counters[name] += value;
+      counters["past"] += launch.memory_policy().past_misses();
+      counters["prefetches"] += launch.memory_policy().prefetches();
+    }
+  }
+  EXPECT_EQ(counters.size(), 10);
+  for (const auto& [name, count] : counters) EXPECT_GT(count, 20) << name;
+}
+
+// WhateverAPolicyDoes is worth what it tries: over its programs, everything that the policies count has happened.
 TEST(SeamEquality, ThePoliciesUseEveryFreedom) {
   std::map<std::string, uint64_t> counters;
   uint64_t inserted = 0;

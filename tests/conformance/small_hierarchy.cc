@@ -106,4 +106,15 @@ void SetSmallHierarchy(uint64_t seed, machine::v1::Machine& machine) {
   }
 }
 
+RandomCase MakeCacheCase(uint64_t seed) {
+  RandomCase random_case = seed % 2 == 0 ? MakeRandomCase(seed) : MakeBufferCase(seed);
+  SetSmallHierarchy(seed, random_case.machine);
+  machine::v1::Cache& data = *random_case.machine.mutable_memory()->mutable_hierarchy()->mutable_l1_data();
+  data.set_sets(std::max(data.sets(), 1u));
+  // Prefetches leave an MSHR and a place in the queue.
+  if (seed % 4 < 2) data.set_mshrs(std::max(data.mshrs(), 4u));
+  if (seed % 4 < 2) data.set_miss_queue(std::max(data.miss_queue(), 4u));
+  return random_case;
+}
+
 }  // namespace heddle::replay

@@ -72,6 +72,7 @@ std::string Outcome(const Trial& trial, const Configuration& configuration) {
   result.clear_scheduler();
   result.clear_dispatch();
   result.clear_fetch();
+  result.clear_memory();
   return result.DebugString();  // maps in order
 }
 
@@ -197,6 +198,7 @@ TEST(UnreadParameters, ChangeNothing) {
   ExpectNoEffect<SchedulerRegistry>(&Configuration::scheduler, trials, compared);
   ExpectNoEffect<DispatchRegistry>(&Configuration::dispatch, trials, compared);
   ExpectNoEffect<FetchRegistry>(&Configuration::fetch, trials, compared);
+  ExpectNoEffect<MemoryRegistry>(&Configuration::memory, trials, compared);
   EXPECT_GT(compared, 500);
 }
 
@@ -234,6 +236,7 @@ TEST(ReadParameters, ChangeSomething) {
   ExpectEffect<SchedulerRegistry>(&Configuration::scheduler, trials);
   ExpectEffect<DispatchRegistry>(&Configuration::dispatch, trials);
   ExpectEffect<FetchRegistry>(&Configuration::fetch, trials);
+  ExpectEffect<MemoryRegistry>(&Configuration::memory, trials);
 }
 
 TEST(UnreadParameters, AreToldWithTheReason) {

@@ -270,7 +270,8 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     ReferenceWarpProgress warp_progress(blocks->size(), residency.blocks * machine.sms(), machine.core().warp_size(),
                                         launch.KeepsWarps());
     launch.warp_progress = &warp_progress;
-    memory->BeginLaunch(WaysOfL1(machine, view, registers));
+    launch.l1_ways = WaysOfL1(machine, view, registers);
+    memory->BeginLaunch(launch.l1_ways);
     NoWaker waker;
     shared.BeginLaunch();
     // An SM, and with it its policies, is made when it gets its first block of the launch.
@@ -338,6 +339,10 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     FillResult(statistics, static_cast<int>(machine.core().warp_size()), out);
     if (RecordsUniformValues(view.program->proto())) FillUniformValues(statistics, out);
     if (buffers) FillBufferResult(statistics, out);
+    for (const auto& [name, value] : statistics.memory_counters) (*out.mutable_memory_counter())[name] = value;
+    if (options.memory == nullptr && machine.memory().has_hierarchy()) {
+      if (const absl::Status ended = memory->EndLaunch(statistics.cycles, out); !ended.ok()) return ended;
+    }
     const std::span<const uint64_t> counted = dispatch.dispatcher().counters();
     const std::vector<CounterSpec>& declared = policies->dispatch.info().counters;
     for (size_t i = 0; i < declared.size(); ++i) {

@@ -31,7 +31,9 @@ ReferenceBufferCore::ReferenceBufferCore(const ReferenceLaunch& launch, uint32_t
       port_free_(launch.machine->core().schedulers()),
       issued_(launch.machine->core().schedulers(), kNoSlot),
       last_issued_(launch.machine->core().schedulers(), kNoSlot),
-      issued_formed_(launch.machine->core().schedulers()) {}
+      issued_formed_(launch.machine->core().schedulers()) {
+  MakeMemoryPolicy(*memory_);
+}
 
 // The table of section 2, line by line.
 void ReferenceBufferCore::RunCycle(Cycle now, const std::function<void(uint64_t)>& retired) {

@@ -10,7 +10,9 @@ namespace v1 = trace::v1;
 ReferencePipelineCore::ReferencePipelineCore(const ReferenceLaunch& launch, uint32_t sm, int capacity)
     : ReferenceCore(launch, sm, capacity),
       memory_(launch.memory->MakeSm(sm, *this)),
-      pipelines_(launch.machine->core().schedulers()) {}
+      pipelines_(launch.machine->core().schedulers()) {
+  MakeMemoryPolicy(*memory_);
+}
 
 bool ReferencePipelineCore::Stuck() const {
   const bool moving = std::any_of(pipelines_.begin(), pipelines_.end(), [](const Pipeline& pipeline) {

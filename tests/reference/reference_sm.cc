@@ -52,6 +52,18 @@ ReferenceSm::ReferenceSm(const ReferenceLaunch& launch, uint32_t sm, int capacit
   formation_.SetSchedulers(watchers);
 }
 
+void ReferenceSm::MakeMemoryPolicy(SmMemory& memory) {
+  if (!HasDataCache(*launch_.machine)) return;
+  const machine::v1::Cache& cache = launch_.machine->memory().hierarchy().l1_data();
+  memory_policy_ = launch_.policies->memory.entry->make(
+      MemoryContext{formation_.table(), warp_size(), static_cast<int>(launch_.machine->core().max_threads()),
+                    static_cast<int>(places_.size()), cache.sets(), launch_.l1_ways, cache.line_bytes(), cache.mshrs(),
+                    sm_, SmShared(*launch_.shared, sm_)},
+      launch_.policies->memory.parameters);
+  policy_memory_ = &memory;
+  if (memory_policy_->interests() != 0) memory.SetPolicy(*memory_policy_, static_cast<uint32_t>(warp_size()));
+}
+
 int ReferenceSm::resident() const {
   return static_cast<int>(std::count_if(places_.begin(), places_.end(), [](const auto& p) { return p.has_value(); }));
 }
@@ -146,6 +158,10 @@ void ReferenceSm::Admit(Cycle first, uint64_t recorded_block, std::optional<uint
                              static_cast<uint32_t>(hw_warps));
   }
   ++admissions_;
+  if (policy_memory_ != nullptr) {
+    policy_memory_->WarpsAdmitted(static_cast<BlockId>(place), first_thread / static_cast<uint32_t>(warp_size()),
+                                  static_cast<uint32_t>(hw_warps));
+  }
   BlockAdmission admission;
   admission.block = static_cast<BlockId>(place);
   admission.entry = entry;
@@ -185,6 +201,7 @@ void ReferenceSm::Retire(size_t place, const std::function<void(uint64_t)>& reti
   paused_places_.erase(place);
   policy_->Retire(static_cast<BlockId>(place), formation_.editor());
   for (const auto& scheduler : schedulers_) scheduler->BlockRetired(static_cast<BlockId>(place));
+  if (policy_memory_ != nullptr) policy_memory_->BlockRetired(static_cast<BlockId>(place));
   formation_.RemoveBlock(static_cast<BlockId>(place), resident.first_thread, hardware_threads);
   retired(resident.recorded);
 }
@@ -277,6 +294,7 @@ void ReferenceSm::NotifyExitedHwWarps(SlotId slot, const Lanes& lanes, LaneMask 
       const auto used = std::find_if(first, first + warp_size(), [](const Thread& t) { return t.place >= 0; });
       const BlockId block = static_cast<BlockId>(used->place);
       for (const auto& scheduler : schedulers_) scheduler->WarpExited(block);
+      if (policy_memory_ != nullptr) policy_memory_->WarpEnded(hw_warp);
       HwWarpExited(hw_warp, slot);
     }
   }
@@ -422,6 +440,8 @@ void ReferenceSm::AddStatistics(ReferenceStatistics& sum) const {
   for (const auto& scheduler : schedulers_) {
     AddCounters(scheduler->counters(), launch_.policies->scheduler.info().counters, sum.scheduler_counters);
   }
+  if (memory_policy_ == nullptr) return;
+  AddCounters(memory_policy_->counters(), launch_.policies->memory.info().counters, sum.memory_counters);
 }
 
 }  // namespace heddle::replay

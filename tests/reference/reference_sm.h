@@ -20,6 +20,7 @@
 #include "replay/seams/divergence_policy.h"
 #include "replay/seams/fetch_policy.h"
 #include "replay/seams/issue_view.h"
+#include "replay/seams/memory_policy.h"
 #include "replay/seams/warp_scheduler.h"
 #include "replay/warps/formation.h"
 #include "tests/reference/reference_statistics.h"
@@ -39,6 +40,7 @@ struct ReferenceLaunch {
   const CheckedConfiguration* policies = nullptr;
   MemorySystem* memory = nullptr;  // null: the core's own fixed latencies
   SharedState* shared = nullptr;   // of the trace
+  uint32_t l1_ways = 0;            // in this launch
   IssueObserver* observer = nullptr;
   ReferenceWarpProgress* warp_progress = nullptr;
   uint32_t launch = 0;
@@ -124,6 +126,9 @@ class ReferenceSm : public IssueView {
   bool BlockPaused(SlotId slot) const { return paused_places_.contains(formation_.table().block[slot]); }
   // Counts `cycles` cycles of which one decides, for activity().
   void CountActivity(bool issued, bool ready, bool all_in_memory, bool some_wait, uint64_t cycles);
+  // Makes the memory policy, if the machine has a data cache, and gives it to the SM's memory.
+  void MakeMemoryPolicy(SmMemory& memory);
+
   // The last thread of hardware warp `hw_warp` (hardware threads [hw_warp * warp size, ...)) has exited, in this slot.
   virtual void HwWarpExited(uint32_t /*hw_warp*/, SlotId /*slot*/) {}
 
@@ -188,6 +193,8 @@ class ReferenceSm : public IssueView {
   Formation formation_;
   std::unique_ptr<DivergencePolicy> policy_;
   std::vector<std::unique_ptr<WarpScheduler>> schedulers_;
+  std::unique_ptr<MemoryPolicy> memory_policy_;
+  SmMemory* policy_memory_ = nullptr;  // hears of warps; null: there is no memory policy
   uint32_t interests_ = 0;
   std::vector<std::optional<Resident>> places_;
   std::set<size_t> paused_places_;

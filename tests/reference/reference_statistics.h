@@ -70,6 +70,7 @@ struct ReferenceStatistics {
   std::map<std::string, uint64_t> divergence_counters;
   std::map<std::string, uint64_t> scheduler_counters;
   std::map<std::string, uint64_t> fetch_counters;
+  std::map<std::string, uint64_t> memory_counters;
   bool without_scoreboard = false;  // warps are formed anew after every instruction
 };
 

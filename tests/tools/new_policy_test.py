@@ -7,7 +7,13 @@ import subprocess
 
 from heddle_command import BUILD, SAMPLE, SOURCE, CommandTest, heddle, main
 
-SEAMS = {"divergence": "--divergence", "scheduler": "--scheduler", "fetch": "--fetch", "dispatch": "--dispatch"}
+SEAMS = {
+    "divergence": "--divergence",
+    "scheduler": "--scheduler",
+    "fetch": "--fetch",
+    "dispatch": "--dispatch",
+    "memory": "--memory",
+}
 EXAMPLE = SOURCE / "examples" / "policies" / "cta_groups" / "cta_groups.cc"
 DYNCTA = SOURCE / "replay" / "policies" / "dispatch" / "dyncta.cc"
 

@@ -94,6 +94,7 @@ class Reference(CommandTest):
             ("scheduler", "schedulers"),
             ("fetch", "fetch-policies"),
             ("dispatch", "dispatchers"),
+            ("memory", "memory-policies"),
         ):
             for policy in policies[seam]:
                 for word in [policy["name"], *(entry["name"] for entry in policy["parameters"] + policy["counters"])]:

@@ -249,7 +249,7 @@ class Collecting(SweepTest):
         rows = list(csv.DictReader(io.StringIO((self.folder / "t.csv").read_text())))
         self.assertEqual([row["key"] for row in rows], [p["key"] for p in self.points(folder)[:20]])
         self.assertEqual(
-            list(rows[0])[:11],
+            list(rows[0])[:12],
             [
                 "key",
                 "trace",
@@ -259,6 +259,7 @@ class Collecting(SweepTest):
                 "scheduler",
                 "dispatch",
                 "fetch",
+                "memory",
                 "seed",
                 "set.core.schedulers",
                 "launches",

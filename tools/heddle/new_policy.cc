@@ -12,6 +12,7 @@
 #include "replay/seams/block_dispatcher.h"
 #include "replay/seams/divergence_policy.h"
 #include "replay/seams/fetch_policy.h"
+#include "replay/seams/memory_policy.h"
 #include "replay/seams/policy_registry.h"
 #include "replay/seams/warp_scheduler.h"
 #include "tools/console/command.h"
@@ -39,7 +40,8 @@ bool IsTaken(const std::string& name) {
   return replay::DivergenceRegistry::Get().entries().contains(name) ||
          replay::SchedulerRegistry::Get().entries().contains(name) ||
          replay::DispatchRegistry::Get().entries().contains(name) ||
-         replay::FetchRegistry::Get().entries().contains(name);
+         replay::FetchRegistry::Get().entries().contains(name) ||
+         replay::MemoryRegistry::Get().entries().contains(name);
 }
 
 absl::Status WriteFile(const std::string& path, const std::string& text) {
@@ -48,11 +50,12 @@ absl::Status WriteFile(const std::string& path, const std::string& text) {
   return file.Commit();
 }
 
-// Writes FOLDER/NAME.cc, a policy of the seam ("divergence", "scheduler", "fetch", "dispatch") that works as it is, and
-// FOLDER/NAME_test.cc. Files that exist are not overwritten, names that are taken are refused.
+// Writes FOLDER/NAME.cc, a policy of the seam ("divergence", "scheduler", "fetch", "dispatch", "memory") that works as
+// it is, and FOLDER/NAME_test.cc. Files that exist are not overwritten, names that are taken are refused.
 int WritePolicy(const std::string& seam, const std::string& name, const std::string& folder) {
   if (PolicyTemplate(seam) == nullptr) {
-    return ReportError(kWrongUsage, UnknownNameMessage("seam", seam, {"dispatch", "divergence", "fetch", "scheduler"}));
+    return ReportError(kWrongUsage,
+                       UnknownNameMessage("seam", seam, {"dispatch", "divergence", "fetch", "memory", "scheduler"}));
   }
   if (!replay::IsPolicyName(name)) {
     return ReportError(kWrongUsage,
@@ -77,7 +80,10 @@ int WritePolicy(const std::string& seam, const std::string& name, const std::str
     return ReportError(kFailed, absl::StrCat("new-policy: --folder ", folder, ": cannot be made: ", error.message()));
   }
   const auto text = [&](const char* form) {
-    return absl::StrReplaceAll(form, {{"@NAME@", name}, {"@CLASS@", ClassName(name)}, {"@SEAM@", seam}});
+    return absl::StrReplaceAll(form, {{"@NAME@", name},
+                                      {"@CLASS@", ClassName(name)},
+                                      {"@SEAM@", seam},
+                                      {"@MACHINE@", seam == "memory" ? "baws_gtx480" : "fermi_buffer_fixed"}});
   };
   absl::Status status = WriteFile(paths[0], text(PolicyTemplate(seam)));
   if (status.ok()) status = WriteFile(paths[1], text(PolicyTestTemplate()));
@@ -93,7 +99,7 @@ int WritePolicy(const std::string& seam, const std::string& name, const std::str
 class NewPolicy final : public Command {
  public:
   void AddOptions(CLI::App& command) override {
-    command.add_option("SEAM", seam_, "divergence, scheduler, fetch or dispatch")->required();
+    command.add_option("SEAM", seam_, "divergence, scheduler, fetch, dispatch or memory")->required();
     command.add_option("NAME", name_, "Name of the policy: lower-case letters, digits and _")->required();
     command.add_option("--folder", folder_, "Where to write NAME.cc and NAME_test.cc")->capture_default_str();
   }

@@ -9,6 +9,7 @@
 #include "replay/seams/block_dispatcher.h"
 #include "replay/seams/divergence_policy.h"
 #include "replay/seams/fetch_policy.h"
+#include "replay/seams/memory_policy.h"
 #include "replay/seams/policy_registry.h"
 #include "replay/seams/warp_scheduler.h"
 #include "tools/console/command.h"
@@ -49,7 +50,8 @@ std::vector<Seam> Seams() {
   return {{"divergence", "Divergence policies", "--divergence", Infos<replay::DivergenceRegistry>()},
           {"scheduler", "Schedulers", "--scheduler", Infos<replay::SchedulerRegistry>()},
           {"dispatch", "Dispatchers", "--dispatch", Infos<replay::DispatchRegistry>()},
-          {"fetch", "Fetch policies", "--fetch", Infos<replay::FetchRegistry>()}};
+          {"fetch", "Fetch policies", "--fetch", Infos<replay::FetchRegistry>()},
+          {"memory", "Memory policies", "--memory", Infos<replay::MemoryRegistry>()}};
 }
 
 // Two policies behind different seams that do not go together, with the reason; defaults for all parameters and for the

@@ -257,6 +257,61 @@ HEDDLE_BLOCK_DISPATCHER(
 }  // namespace heddle::replay
 )policy";
 
+constexpr char kMemory[] = R"policy(// @NAME@: TODO what it does, and which section of which paper says so.
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "replay/seams/memory_policy.h"
+
+namespace heddle::replay {
+namespace {
+
+// A start that works: accesses of few lanes keep no line in the L1 data cache.
+class @CLASS@ final : public MemoryPolicy {
+ public:
+  explicit @CLASS@(const Parameters& parameters) : least_(parameters.Integer("least_threads")) {}
+
+  // What it wants to be asked and told; more of MemoryInterest as you need it.
+  uint32_t interests() const override { return kPlaces; }
+  // What the access does if it misses; once for each.
+  LinePlacement Place(const LineAccess& access, const CacheState&) override {
+    if (access.threads >= least_) return LinePlacement::kMostRecent;
+    ++counters_[kNotKept];
+    return LinePlacement::kNoLine;
+  }
+
+  std::span<const uint64_t> counters() const override { return counters_; }
+
+ private:
+  enum Counter { kNotKept, kCounters };
+
+  const int64_t least_;
+  std::array<uint64_t, kCounters> counters_{};
+};
+
+HEDDLE_MEMORY_POLICY(
+    PolicyInfo{
+        .name = "@NAME@",
+        .summary = "TODO one sentence",
+        .source = "TODO paper and section",
+        .parameters = {{.name = "least_threads",
+                        .type = ParameterType::kInteger,
+                        .default_value = "4",
+                        .unit = "lanes",
+                        .minimum = 1,
+                        .maximum = 64,
+                        .description = "accesses of fewer lanes keep no line",
+                        .source = "TODO"}},
+        .counters = {{"not_kept", "accesses", "accesses that were to keep no line"}},
+    },
+    [](const MemoryContext&, const Parameters& parameters) { return std::make_unique<@CLASS@>(parameters); });
+
+}  // namespace
+}  // namespace heddle::replay
+)policy";
+
 constexpr char kTest[] =
     R"policy(// @NAME@: what it must do. The conformance tests run it against every other policy too.
 #include <string>
@@ -285,7 +340,7 @@ Scenario Example() {
 result::v1::Result RunExample(const std::string& policy) {
   const auto trace = Example().Trace();
   ReplayOptions options;
-  const auto machine = LoadMachine("fermi_buffer_fixed");
+  const auto machine = LoadMachine("@MACHINE@");
   EXPECT_TRUE(machine.ok()) << machine.status();
   options.machine = *machine;
   options.machine.mutable_core()->set_warp_size(4);
@@ -317,6 +372,7 @@ const char* PolicyTemplate(const std::string& seam) {
   if (seam == "divergence") return kDivergence;
   if (seam == "scheduler") return kScheduler;
   if (seam == "fetch") return kFetch;
+  if (seam == "memory") return kMemory;
   return seam == "dispatch" ? kDispatch : nullptr;
 }
 

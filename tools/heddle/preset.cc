@@ -24,6 +24,7 @@ std::string* PartOf(ReplayArguments& arguments, const std::string& option) {
   if (option == "scheduler") return &arguments.policies.scheduler;
   if (option == "dispatch") return &arguments.policies.dispatch;
   if (option == "fetch") return &arguments.policies.fetch;
+  if (option == "memory") return &arguments.policies.memory;
   return nullptr;
 }
 
@@ -68,8 +69,8 @@ absl::StatusOr<Preset> LoadPreset(const std::string& name) {
     }
     ReplayArguments any;
     if (PartOf(any, key) == nullptr) {
-      return refuse(
-          UnknownNameMessage("key", key, {"description", "machine", "divergence", "scheduler", "dispatch", "fetch"}));
+      return refuse(UnknownNameMessage(
+          "key", key, {"description", "machine", "divergence", "scheduler", "dispatch", "fetch", "memory"}));
     }
     for (const auto& [earlier, unused] : preset.parts) {
       if (earlier == key) return refuse(absl::StrCat(key, " is given twice"));

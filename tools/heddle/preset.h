@@ -14,7 +14,7 @@
 namespace heddle::tools {
 
 // A file NAME.preset beside the machines, or of the user: lines "key: value", comments behind '#'. Keys: description,
-// and machine, divergence, scheduler, dispatch, fetch with what the option of that name takes.
+// and machine, divergence, scheduler, dispatch, fetch, memory with what the option of that name takes.
 struct Preset {
   std::string name;
   std::string description;

@@ -49,6 +49,10 @@ class Replay final : public Command {
         .add_option("--fetch", arguments_.policies.fetch, "Which warp is fetched for (machines with IBUFFER); or all")
         ->capture_default_str();
     command
+        .add_option("--memory", arguments_.policies.memory,
+                    "What the L1 data cache keeps (machines that have one); or all")
+        ->capture_default_str();
+    command
         .add_option("--kernels", arguments_.kernels,
                     "Only kernels whose name has a match of this regular expression (POSIX extended)")
         ->check(NotEmpty());

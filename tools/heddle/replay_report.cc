@@ -51,7 +51,7 @@ absl::StatusOr<CounterChoice> ChooseCounters(const std::string& text,
   std::set<std::string> known;
   for (const replay::CheckedConfiguration& run : runs) {
     for (const replay::PolicyInfo* info :
-         {&run.divergence.info(), &run.scheduler.info(), &run.dispatch.info(), &run.fetch.info()}) {
+         {&run.divergence.info(), &run.scheduler.info(), &run.dispatch.info(), &run.fetch.info(), &run.memory.info()}) {
       for (const replay::CounterSpec& counter : info->counters) known.insert(counter.name);
     }
   }

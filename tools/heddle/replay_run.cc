@@ -123,6 +123,9 @@ std::string RunText(const replay::CheckedConfiguration& run) {
   if (PolicyText(run.fetch.written) != PolicyText(usual.fetch)) {
     absl::StrAppend(&text, ", fetch ", PolicyText(run.fetch.written));
   }
+  if (PolicyText(run.memory.written) != PolicyText(usual.memory)) {
+    absl::StrAppend(&text, ", memory ", PolicyText(run.memory.written));
+  }
   return text;
 }
 

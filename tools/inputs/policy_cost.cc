@@ -7,6 +7,7 @@
 #include "replay/seams/block_dispatcher.h"
 #include "replay/seams/divergence_policy.h"
 #include "replay/seams/fetch_policy.h"
+#include "replay/seams/memory_policy.h"
 #include "replay/seams/warp_scheduler.h"
 #include "tools/inputs/policy_list.h"
 #include "traces/base/status_macros.h"
@@ -30,6 +31,7 @@ std::vector<std::pair<std::string, const PolicyInfo*>> Find(const std::string& n
   look("scheduler", replay::SchedulerRegistry::Get().entries());
   look("dispatch", replay::DispatchRegistry::Get().entries());
   look("fetch", replay::FetchRegistry::Get().entries());
+  look("memory", replay::MemoryRegistry::Get().entries());
   return found;
 }
 

@@ -81,6 +81,7 @@ std::string SeamOf(const std::string& name) {
   look(replay::SchedulerRegistry::Get());
   look(replay::DispatchRegistry::Get());
   look(replay::FetchRegistry::Get());
+  look(replay::MemoryRegistry::Get());
   return seam;
 }
 
@@ -118,17 +119,20 @@ absl::StatusOr<RunPlan> PlanRuns(const PolicyLists& lists, const machine::v1::Ma
   HEDDLE_ASSIGN_OR_RETURN(const auto scheduler, CheckedPolicies<replay::SchedulerRegistry>(lists.scheduler, unread));
   HEDDLE_ASSIGN_OR_RETURN(const auto dispatch, CheckedPolicies<replay::DispatchRegistry>(lists.dispatch, unread));
   HEDDLE_ASSIGN_OR_RETURN(const auto fetch, CheckedPolicies<replay::FetchRegistry>(lists.fetch, unread));
+  HEDDLE_ASSIGN_OR_RETURN(const auto memory, CheckedPolicies<replay::MemoryRegistry>(lists.memory, unread));
 
   for (const auto& d : divergence) {
     for (const auto& s : scheduler) {
       for (const auto& b : dispatch) {
         for (const auto& f : fetch) {
-          replay::CheckedConfiguration configuration{d, s, b, f};
-          const absl::Status status = Check(configuration, machine);
-          if (status.ok()) {
-            plan.runs.push_back(std::move(configuration));
-          } else {
-            plan.skipped.push_back({std::move(configuration), std::string(status.message())});
+          for (const auto& m : memory) {
+            replay::CheckedConfiguration configuration{d, s, b, f, m};
+            const absl::Status status = Check(configuration, machine);
+            if (status.ok()) {
+              plan.runs.push_back(std::move(configuration));
+            } else {
+              plan.skipped.push_back({std::move(configuration), std::string(status.message())});
+            }
           }
         }
       }

@@ -16,12 +16,13 @@ namespace heddle::tools {
 // parameter of that policy. Names and parameters are not checked here.
 absl::StatusOr<std::vector<replay::PolicySpec>> SplitPolicies(const std::string& text);
 
-// What --divergence, --scheduler, --dispatch and --fetch ask for.
+// What --divergence, --scheduler, --dispatch, --fetch and --memory ask for.
 struct PolicyLists {
   std::string divergence = "pdom";
   std::string scheduler = "lrr";
   std::string dispatch = "thread_blocks";
   std::string fetch = "round_robin";
+  std::string memory = "lru";
 };
 
 // One run of the product that does not go, and why.
@@ -31,7 +32,7 @@ struct SkippedRun {
 };
 
 struct RunPlan {
-  std::vector<replay::CheckedConfiguration> runs;  // divergence slowest, fetch fastest
+  std::vector<replay::CheckedConfiguration> runs;  // divergence slowest, memory fastest
   std::vector<SkippedRun> skipped;
   std::vector<std::string> without_effect;  // a sentence for each parameter that is given and that no rule reads
 };
@@ -44,7 +45,8 @@ absl::StatusOr<RunPlan> PlanRuns(const PolicyLists& lists, const machine::v1::Ma
 // "name" or "name:key=value,...", as on the command line.
 std::string PolicyText(const replay::PolicySpec& policy);
 
-// "divergence", "scheduler", "dispatch" or "fetch": the seam behind which there is a policy of that name; else empty.
+// "divergence", "scheduler", "dispatch", "fetch" or "memory": the seam behind which there is a policy of that name;
+// else empty.
 std::string SeamOf(const std::string& name);
 
 }  // namespace heddle::tools

@@ -9,6 +9,7 @@
 #include "replay/seams/block_dispatcher.h"
 #include "replay/seams/divergence_policy.h"
 #include "replay/seams/fetch_policy.h"
+#include "replay/seams/memory_policy.h"
 #include "replay/seams/warp_scheduler.h"
 
 namespace heddle::tools {
@@ -56,9 +57,9 @@ std::vector<Row> GroupBySeeds(const std::vector<Result>& results) {
   std::vector<Row> rows;
   std::string present;
   for (size_t i = 0; i < results.size(); ++i) {
-    const std::string policies =
-        absl::StrCat(Parameters(results[i].divergence()), "/", Parameters(results[i].scheduler()), "/",
-                     Parameters(results[i].dispatch()), "/", Parameters(results[i].fetch()));
+    const std::string policies = absl::StrCat(
+        Parameters(results[i].divergence()), "/", Parameters(results[i].scheduler()), "/",
+        Parameters(results[i].dispatch()), "/", Parameters(results[i].fetch()), "/", Parameters(results[i].memory()));
     const bool seeded = results[i].provenance().seed() != 0;
     if (i > 0 && seeded && policies == present) {
       ++rows.back().size;
@@ -71,13 +72,14 @@ std::vector<Row> GroupBySeeds(const std::vector<Result>& results) {
 }
 
 Labels LabelRuns(const std::vector<Result>& results, const std::vector<Row>& rows) {
-  std::vector<const PolicyChoice*> divergence, scheduler, dispatch, fetch;
+  std::vector<const PolicyChoice*> divergence, scheduler, dispatch, fetch, memory;
   for (const Row& row : rows) {
     const Result& result = results[row.first];
     divergence.push_back(&result.divergence());
     scheduler.push_back(&result.scheduler());
     dispatch.push_back(&result.dispatch());
     fetch.push_back(&result.fetch());
+    memory.push_back(&result.memory());
   }
   Labels labels;
   for (const Row& row : rows) {
@@ -86,9 +88,12 @@ Labels LabelRuns(const std::vector<Result>& results, const std::vector<Row>& row
     labels.scheduler.push_back(Label<replay::SchedulerRegistry>(result.scheduler(), scheduler));
     labels.dispatch.push_back(Label<replay::DispatchRegistry>(result.dispatch(), dispatch));
     labels.fetch.push_back(Label<replay::FetchRegistry>(result.fetch(), fetch));
-    // A machine without instruction buffers has no fetch policy.
+    labels.memory.push_back(Label<replay::MemoryRegistry>(result.memory(), memory));
+    // A machine without instruction buffers has no fetch policy, one without a data cache no memory policy.
     const bool own_fetch = result.has_fetch() && labels.fetch.back() != replay::Configuration().fetch.name;
     const bool own_dispatch = result.has_dispatch() && labels.dispatch.back() != replay::Configuration().dispatch.name;
+    const bool own_memory = result.has_memory() && labels.memory.back() != replay::Configuration().memory.name;
+    labels.show_memory |= own_memory || labels.memory.back() != labels.memory.front();
     labels.show_fetch |= own_fetch || labels.fetch.back() != labels.fetch.front();
     labels.show_dispatch |= own_dispatch || labels.dispatch.back() != labels.dispatch.front();
   }

@@ -21,21 +21,24 @@ std::vector<Row> GroupBySeeds(const std::vector<result::v1::Result>& results);
 // By row: the names of the policies, with those parameters in which the rows differ, or that are not the policy's
 // defaults.
 struct Labels {
-  std::vector<std::string> divergence, scheduler, dispatch, fetch;
+  std::vector<std::string> divergence, scheduler, dispatch, fetch, memory;
   bool show_dispatch = false;  // a row has another one than the usual
   bool show_fetch = false;
+  bool show_memory = false;
 
   // The first columns of a table of runs, and a run's cells in them.
   std::vector<Table::Column> Columns() const {
     std::vector<Table::Column> columns = {{"divergence", Table::Align::kLeft}, {"scheduler", Table::Align::kLeft}};
     if (show_dispatch) columns.push_back({"dispatch", Table::Align::kLeft});
     if (show_fetch) columns.push_back({"fetch", Table::Align::kLeft});
+    if (show_memory) columns.push_back({"memory", Table::Align::kLeft});
     return columns;
   }
   std::vector<std::string> Cells(size_t run) const {
     std::vector<std::string> cells = {divergence[run], scheduler[run]};
     if (show_dispatch) cells.push_back(dispatch[run]);
     if (show_fetch) cells.push_back(fetch[run]);
+    if (show_memory) cells.push_back(memory[run]);
     return cells;
   }
 };

@@ -88,7 +88,7 @@ class Pages:
             "are formed from sums. What a run does not have is absent. Cycles are those of the cores unless the unit names others; "
             "counters are sums over all SMs. [Metrics](../../docs/reference/metrics.md) says how papers define what is counted, and "
             "how to read it. Policies declare further counters: [divergence](divergence-policies.md), [schedulers](schedulers.md), "
-            "[fetch](fetch-policies.md), [dispatch](dispatchers.md).",
+            "[fetch](fetch-policies.md), [dispatch](dispatchers.md), [memory](memory-policies.md).",
             {MACHINE: "machine-fields.md"},
             needs_units=True,
         )

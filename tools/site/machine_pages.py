@@ -71,10 +71,13 @@ def _presets(root):
             (
                 f"[`{file.stem}`](../../{DESCRIPTIONS}/presets/{file.name})",
                 cell(values["description"]),
-                *(code(values.get(key, "")) for key in ("machine", "divergence", "scheduler", "dispatch", "fetch")),
+                *(
+                    code(values.get(key, ""))
+                    for key in ("machine", "divergence", "scheduler", "dispatch", "fetch", "memory")
+                ),
             )
         )
-    return table(("`--preset`", "what", "machine", "divergence", "scheduler", "dispatch", "fetch"), rows)
+    return table(("`--preset`", "what", "machine", "divergence", "scheduler", "dispatch", "fetch", "memory"), rows)
 
 
 def machines(root, heddle):

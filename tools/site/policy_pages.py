@@ -10,6 +10,7 @@ SEAMS = {
     "scheduler": ("scheduler", "Schedulers", "Which warp issues."),
     "fetch": ("fetch", "Fetch policies", "Which warp is fetched for, on machines with instruction buffers."),
     "dispatch": ("dispatch", "Dispatchers", "Which thread block enters which SM."),
+    "memory": ("memory", "Memory policies", "What the L1 data cache keeps, on machines that have one."),
 }
 
 

@@ -145,6 +145,7 @@ class alignas(64) Cache {
   bool Consistent() const;
 
  private:
+  friend class CacheLines;  // what memory policies do with lines
   static constexpr uint64_t kNoLine = ~uint64_t{0};
   // Sets begin with a line of the host's cache, where they are not smaller than that.
   template <typename T>
@@ -221,7 +222,9 @@ class alignas(64) Cache {
   uint32_t set_mask_;
   bool allocate_on_fill_;
   machine::v1::Cache::PendingHits pending_hits_;
-  uint64_t uses_ = 0;
+  // Orders of use: the latest, and one below all others. Both have room for 2^44 of their kind.
+  uint64_t uses_ = uint64_t{1} << 44;
+  uint64_t least_ = uint64_t{1} << 44;
   std::vector<Pending> pending_;  // by MSHR
   MshrTable mshrs_;
   CacheCounters counters_;

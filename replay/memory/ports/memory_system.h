@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "proto/result.pb.h"
 #include "proto/trace.pb.h"
+#include "replay/seams/memory_policy.h"
 #include "replay/seams/sm_activity.h"
 #include "replay/seams/types.h"
 #include "replay/seams/warp_scheduler.h"
@@ -111,6 +112,14 @@ class SmMemory {
   // Counts for every instruction from now on what a profile holds; `profile` outlives this. Memories that make no
   // transactions have nothing to count.
   virtual void SetProfile(MemoryProfile* /*profile*/) {}
+
+  // A memory policy that wants something decides from now on what the data cache keeps; before anything runs. It
+  // outlives this. Memories without a data cache have no use for one.
+  virtual void SetPolicy(MemoryPolicy& /*policy*/, uint32_t /*warp_size*/) {}
+  // What MemoryPolicy says of warps; without a policy of no effect.
+  virtual void WarpsAdmitted(BlockId /*block*/, uint32_t /*first_hw_warp*/, uint32_t /*hw_warps*/) {}
+  virtual void WarpEnded(uint32_t /*hw_warp*/) {}
+  virtual void BlockRetired(BlockId /*block*/) {}
 
   // Fetches the instructions at byte address `address` of the program for `fetcher` (the core's own number).
   virtual FetchResult Fetch(uint64_t address, uint32_t fetcher, Cycle now) = 0;

@@ -30,7 +30,8 @@ struct AccessStep {
   uint16_t bytes = 0;   // of the transaction
   uint16_t passes = 0;  // kShared, kRemote: bank passes; atomics: the most lanes on one address
   MemoryUnit unit = MemoryUnit::kData;
-  uint8_t group = 0;  // kData: 0 = global memory, else local memory; each 4-byte word of a lane's access is a group
+  uint8_t group = 0;      // kData: 0 = global memory, else local memory; each 4-byte word of a lane's access is a group
+  uint8_t placement = 0;  // kData: 1 + LinePlacement, once a memory policy has been asked
 
   bool local() const { return group != 0; }
 };

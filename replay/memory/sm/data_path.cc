@@ -54,6 +54,13 @@ StepResult DataPath::MakeSeveral(StageAccess& access, Cycle now) {
   return made ? StepResult::Made() : failed;
 }
 
+// Whether a step keeps nothing of its line if that is absent, which the policy is asked if it has not been.
+bool DataPath::KeepsNothing(const StageAccess& access, AccessStep& step, Cycle now) {
+  const LineAccess line = policy_->Describe(access, step, now, accesses_.pc(access.record));
+  policy_->Place(line, step);
+  return PolicyUnit::KeepsNothing(step);
+}
+
 uint32_t DataPath::WorstBank(const StageAccess& access, uint32_t end) {
   if (!cache_.exists()) return 0;
   return banks_.Worst(access.next, end,
@@ -62,13 +69,13 @@ uint32_t DataPath::WorstBank(const StageAccess& access, uint32_t end) {
 
 // Whether MSHRs and miss queue have room for all steps before `end`; `any`: one of them misses a line. They are on
 // different lines.
-StepResult DataPath::AllMissesFit(const StageAccess& access, uint32_t end, bool& any) {
+StepResult DataPath::AllMissesFit(const StageAccess& access, uint32_t end, Cycle now, bool& any) {
   any = !cache_.exists() || access.past_l1;
   uint32_t misses = 0;
   uint32_t merged = 0;  // that take an MSHR nevertheless
   uint32_t sends = 0;
   for (uint32_t index = access.next; index < end; ++index) {
-    const AccessStep& step = (*access.plan)[index];
+    AccessStep& step = (*access.plan)[index];
     if (!cache_.exists()) {
       ++sends;
       continue;
@@ -77,6 +84,7 @@ StepResult DataPath::AllMissesFit(const StageAccess& access, uint32_t end, bool&
     const uint64_t line = cache.LineOf(step.address);
     const uint32_t set = cache.SetOf(line);
     const Cache::LineState state = cache.Peek(line, set);
+    const bool keeps_nothing = policy_ != nullptr && !access.past_l1 && KeepsNothing(access, step, now);
     if (access.past_l1) {
       sends += state == Cache::LineState::kDirty ? 2 : 1;
     } else if (access.op == OP_STORE && PolicyOf(step) != machine::v1::Cache::WRITE_BACK) {
@@ -84,6 +92,10 @@ StepResult DataPath::AllMissesFit(const StageAccess& access, uint32_t end, bool&
     } else if (state == Cache::LineState::kInvalid || state == Cache::LineState::kReserved) {
       any = true;
       const uint16_t entry = cache.OnItsWay(line, set);
+      if (entry == MshrTable::kNone && keeps_nothing) {
+        ++sends;
+        continue;
+      }
       if (entry == MshrTable::kNone || cache.pending_hits() == machine::v1::Cache::OWN_REQUEST) {
         ++misses;
       } else if (cache.mshrs().Full(entry)) {
@@ -103,7 +115,7 @@ StepResult DataPath::AllMissesFit(const StageAccess& access, uint32_t end, bool&
 // All accesses of a group in one cycle, once the bank conflicts have been waited for (Fung's thesis, section 5.1,
 // memory stage).
 StepResult DataPath::MakeGroup(StageAccess& access, Cycle now) {
-  const AccessPlan& plan = *access.plan;
+  AccessPlan& plan = *access.plan;
   uint32_t end = access.next;
   while (end < plan.size() && plan[end].group == plan[access.next].group) ++end;
   if (!access.data_begun) {
@@ -116,9 +128,9 @@ StepResult DataPath::MakeGroup(StageAccess& access, Cycle now) {
     }
   }
   bool any_miss = false;
-  if (const StepResult fit = AllMissesFit(access, end, any_miss); !fit.made()) return fit;
+  if (const StepResult fit = AllMissesFit(access, end, now, any_miss); !fit.made()) return fit;
   for (; access.next < end; ++access.next) {
-    const StepResult result = MakeStep(access, access.step(), now, any_miss);
+    const StepResult result = MakeStep(access, plan[access.next], now, any_miss);
     if (!result.made()) return result;
   }
   access.data_begun = false;
@@ -145,13 +157,65 @@ StepResult DataPath::Store(const StageAccess& access, const AccessStep& step, Cy
   const CacheOutcome outcome = cache.Access(line, cache.SetOf(line), CacheOperation::kWrite, PolicyOf(step),
                                             access.slot, network_.room(FirstLevel::kData), now);
   if (outcome.result == CacheResult::kReservationFail) return StepResult::Lacks(FirstLevel::kData, outcome.cause);
+  return FinishStore(access, step, outcome);
+}
+
+StepResult DataPath::FinishStore(const StageAccess& access, const AccessStep& step, const CacheOutcome& outcome) {
   Count(access, step, outcome);
   if (outcome.forward || outcome.waits) accesses_.ExpectAcknowledgement(access.record);
   if (outcome.waits) cache_.Wait(outcome.waiter, {access.record, 0});
   if (outcome.forward) {
     network_.Queue(FirstLevel::kData, RequestKind::kWrite, step.address, step.bytes, access.record);
   }
-  if (outcome.fetch) Miss(access, outcome, line);
+  if (outcome.fetch) Miss(access, outcome, cache_.cache().LineOf(step.address));
+  return StepResult::Made();
+}
+
+StepResult DataPath::MakeWithPolicy(const StageAccess& access, AccessStep& step, Cycle now, bool hits_return) {
+  const LineAccess line = policy_->Describe(access, step, now, accesses_.pc(access.record));
+  const bool store = access.op == OP_STORE;
+  if (!store && access.past_l1) {
+    const StepResult result = PassCache(access, step);
+    if (result.made()) policy_->AccessedPast(line, /*missed=*/false);
+    return result;
+  }
+  if (!store && !pipes_.HasRoom(RegisterSource::kDataHits)) {
+    pipes_.CountStall(1);
+    return StepResult::ReturnsFull();
+  }
+  policy_->Place(line, step);
+  const Cache::WritePolicy write_policy = store ? PolicyOf(step) : global_write_;
+  const bool allocates = !store || write_policy == machine::v1::Cache::WRITE_BACK;
+  if (allocates && policy_->IsAbsent(line)) {
+    if (PolicyUnit::KeepsNothing(step)) return MissPast(access, step, line);
+    if (const auto lacks = policy_->ChooseVictim(line); lacks.has_value()) return Lacks(*lacks);
+  }
+  Cache& cache = cache_.cache();
+  const CacheOutcome outcome =
+      cache.Access(cache.LineOf(step.address), line.set, store ? CacheOperation::kWrite : CacheOperation::kRead,
+                   write_policy, access.slot, network_.room(FirstLevel::kData), now);
+  if (outcome.result == CacheResult::kReservationFail) return StepResult::Lacks(FirstLevel::kData, outcome.cause);
+  const StepResult result =
+      store ? FinishStore(access, step, outcome) : FinishLoad(access, step, outcome, now, hits_return);
+  policy_->Accessed(line, step, outcome);
+  return result;
+}
+
+// A miss of which the cache keeps nothing: the transaction's own bytes go past it.
+StepResult DataPath::MissPast(const StageAccess& access, const AccessStep& step, const LineAccess& line) {
+  if (network_.full(FirstLevel::kData)) return Lacks(ReservationFail::kMissQueue);
+  policy_->CountMiss();
+  Count(access, step, {.result = CacheResult::kMiss, .forward = true});
+  if (access.op == OP_STORE) {
+    accesses_.ExpectAcknowledgement(access.record);
+    network_.Queue(FirstLevel::kData, RequestKind::kWrite, step.address, step.bytes, access.record);
+  } else {
+    const uint32_t tag = directs_.NewTag(access.WaiterOf(step));
+    network_.Queue(FirstLevel::kData, RequestKind::kRead, step.address, step.bytes, tag);
+    accesses_.NotifyOffCore(access.record);
+    client_.CacheEvent({CacheNotice::Kind::kMiss, access.slot, line.line_address});
+  }
+  policy_->AccessedPast(line, /*missed=*/true);
   return StepResult::Made();
 }
 

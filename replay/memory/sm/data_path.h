@@ -3,6 +3,7 @@
 #define HEDDLE_REPLAY_MEMORY_SM_DATA_PATH_H_
 
 #include <cstdint>
+#include <memory>
 
 #include "proto/machine.pb.h"
 #include "replay/memory/ports/memory_system.h"
@@ -13,6 +14,7 @@
 #include "replay/memory/sm/hit_pipes.h"
 #include "replay/memory/sm/lane_accounting.h"
 #include "replay/memory/sm/network_interface.h"
+#include "replay/memory/sm/policy_unit.h"
 #include "replay/memory/sm/stage_access.h"
 
 namespace heddle::replay {
@@ -27,12 +29,18 @@ class DataPath {
            MemoryClient& client);
 
   void SetProfile(MemoryProfile* profile) { lanes_.SetProfile(profile); }
+  // The policy decides from now on what the cache, which must exist, keeps; it outlives this.
+  void SetPolicy(MemoryPolicy& policy, uint32_t warp_size) {
+    policy_ = std::make_unique<PolicyUnit>(policy, warp_size, cache_, network_, client_);
+  }
+  // Null if there is none.
+  PolicyUnit* policy() const { return policy_.get(); }
 
   // Makes the next step of the access, or several. What fails has been counted.
   [[gnu::always_inline]] inline StepResult Make(StageAccess& access, Cycle now) {
     if (all_or_none_) return MakeGroup(access, now);
     if (banks_.several() && cache_.exists()) return MakeSeveral(access, now);
-    const StepResult result = MakeStep(access, access.step(), now, /*hits_return=*/false);
+    const StepResult result = MakeStep(access, (*access.plan)[access.next], now, /*hits_return=*/false);
     access.next += result.made() ? 1 : 0;
     return result;
   }
@@ -41,8 +49,10 @@ class DataPath {
   uint64_t conflict_cycles() const { return conflict_cycles_; }
 
  private:
-  [[gnu::always_inline]] inline StepResult MakeStep(const StageAccess& access, const AccessStep& step, Cycle now,
+  [[gnu::always_inline]] inline StepResult MakeStep(const StageAccess& access, AccessStep& step, Cycle now,
                                                     bool hits_return) {
+    if (policy_ != nullptr) [[unlikely]]
+      return MakeWithPolicy(access, step, now, hits_return);
     if (access.op == trace::v1::OP_STORE) return Store(access, step, now);
     if (access.past_l1) return PassCache(access, step);
     if (!cache_.exists()) return LoadWithoutCache(access, step);
@@ -50,15 +60,23 @@ class DataPath {
   }
   [[gnu::always_inline]] inline StepResult Load(const StageAccess& access, const AccessStep& step, Cycle now,
                                                 bool hits_return);
+  // What follows from a load's outcome, which is no reservation fail.
+  [[gnu::always_inline]] inline StepResult FinishLoad(const StageAccess& access, const AccessStep& step,
+                                                      const CacheOutcome& outcome, Cycle now, bool hits_return);
   StepResult LoadWithoutCache(const StageAccess& access, const AccessStep& step);
   StepResult Store(const StageAccess& access, const AccessStep& step, Cycle now);
+  StepResult FinishStore(const StageAccess& access, const AccessStep& step, const CacheOutcome& outcome);
+  // Steps where a memory policy decides.
+  StepResult MakeWithPolicy(const StageAccess& access, AccessStep& step, Cycle now, bool hits_return);
+  StepResult MissPast(const StageAccess& access, const AccessStep& step, const LineAccess& line);
+  bool KeepsNothing(const StageAccess& access, AccessStep& step, Cycle now);
   // An atomic or a volatile load: the cache loses the line.
   StepResult PassCache(const StageAccess& access, const AccessStep& step);
 
   StepResult MakeSeveral(StageAccess& access, Cycle now);
   StepResult MakeGroup(StageAccess& access, Cycle now);
   uint32_t WorstBank(const StageAccess& access, uint32_t end);
-  StepResult AllMissesFit(const StageAccess& access, uint32_t end, bool& any);
+  StepResult AllMissesFit(const StageAccess& access, uint32_t end, Cycle now, bool& any);
 
   Cache::WritePolicy PolicyOf(const AccessStep& step) const { return step.local() ? local_write_ : global_write_; }
   void Count(const StageAccess& access, const AccessStep& step, const CacheOutcome& outcome) {
@@ -84,6 +102,7 @@ class DataPath {
   LaneAccounting lanes_;
   DataBanks banks_;
   uint64_t conflict_cycles_ = 0;
+  std::unique_ptr<PolicyUnit> policy_;  // null: the cache is as the machine has it
 };
 
 inline StepResult DataPath::Load(const StageAccess& access, const AccessStep& step, Cycle now, bool hits_return) {
@@ -96,6 +115,11 @@ inline StepResult DataPath::Load(const StageAccess& access, const AccessStep& st
   const CacheOutcome outcome = cache.Access(line, cache.SetOf(line), CacheOperation::kRead, global_write_, access.slot,
                                             network_.room(FirstLevel::kData), now);
   if (outcome.result == CacheResult::kReservationFail) return StepResult::Lacks(FirstLevel::kData, outcome.cause);
+  return FinishLoad(access, step, outcome, now, hits_return);
+}
+
+inline StepResult DataPath::FinishLoad(const StageAccess& access, const AccessStep& step, const CacheOutcome& outcome,
+                                       Cycle now, bool hits_return) {
   Count(access, step, outcome);
   const Waiter waiter = access.WaiterOf(step);
   if (outcome.result == CacheResult::kHit) {
@@ -108,7 +132,7 @@ inline StepResult DataPath::Load(const StageAccess& access, const AccessStep& st
   }
   cache_.Wait(outcome.waiter, waiter);
   accesses_.NotifyOffCore(access.record);
-  if (outcome.fetch) Miss(access, outcome, line);
+  if (outcome.fetch) Miss(access, outcome, cache_.cache().LineOf(step.address));
   return StepResult::Made();
 }
 

@@ -51,10 +51,17 @@ void HierarchySm::SetProfile(MemoryProfile* profile) {
   stage_.SetProfile(profile);
 }
 
+void HierarchySm::SetPolicy(MemoryPolicy& policy, uint32_t warp_size) {
+  if (!caches_[FirstLevel::kData].exists() || policy.interests() == 0) return;
+  stage_.SetPolicy(policy, warp_size);
+  replies_.SetPolicy(stage_.policy());
+}
+
 inline Cycle HierarchySm::WakeAfter(Cycle now) {
   if (replies_.draining()) return now + 1;
   if (replies_.holds_write_back() && !network_.full(FirstLevel::kData)) return now + 1;
   if (network_.CanSend()) return now + 1;
+  if (policy() != nullptr && policy()->PrefetchDue(stage_.busy() && stage_.blocked())) return now + 1;
   Cycle wake = pipes_.NextReady();
   // A blocked stage is unblocked by what has been looked at here, or from outside.
   if (stage_.busy() && !stage_.blocked()) wake = std::min(wake, stage_.ready());
@@ -88,6 +95,7 @@ void HierarchySm::RunDue(Cycle now) {
   if (network_.has_queued()) freed |= network_.Send();
   if (freed) stage_.NoteFreed();
   if (stage_.busy() && now >= stage_.ready()) stage_.Run(now);
+  if (policy() != nullptr) policy()->RunPrefetch(stage_.busy() && stage_.blocked(), now);
   wake_ = WakeAfter(now);
 }
 
@@ -99,6 +107,7 @@ void HierarchySm::Submit(const WarpAccess& access, Cycle now) {
   const uint32_t steps = access.op == trace::v1::OP_STORE ? 0 : plan.size();
   const RecordId record = accesses_.Begin(access, joined, steps, now);
   if (profile_ != nullptr) profile_->Entered(access, plan, planner_);
+  if (policy() != nullptr) policy()->Begin(record, access);
   const bool entered = stage_.Submit({.op = access.op,
                                       .slot = access.slot,
                                       .record = record,
@@ -121,6 +130,7 @@ SmMemoryCounters HierarchySm::Counters(Cycle end) const {
   caches_.AddTo(counters, end);
   network_.AddTo(counters);
   stage_.AddTo(counters);
+  if (policy() != nullptr) policy()->AddTo(counters);
   counters.return_stall_cycles = pipes_.stall_cycles();
   counters.load_to_use = accesses_.load_to_use();
   return counters;
@@ -160,6 +170,7 @@ std::string HierarchySm::Explain() const {
   if (const uint32_t requests = stage_.remote().outstanding(); requests != 0) {
     add(requests, " requests to the shared memory of other blocks without a reply");
   }
+  if (has_prefetch()) add("prefetches that are not sent yet");
   if (network_.outstanding() != 0) add(network_.outstanding(), " requests without a reply");
   if (!pipes_.empty()) add(pipes_.size(), " hits on their way to the registers");
   return text;

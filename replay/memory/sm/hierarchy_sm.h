@@ -45,12 +45,22 @@ class alignas(64) HierarchySm final : public SmMemory, public RemoteClient {
   void Submit(const WarpAccess& access, Cycle now) override;
   FetchResult Fetch(uint64_t address, uint32_t fetcher, Cycle now) override;
   void SetProfile(MemoryProfile* profile) override;
+  void SetPolicy(MemoryPolicy& policy, uint32_t warp_size) override;
+  void WarpsAdmitted(BlockId block, uint32_t first_hw_warp, uint32_t hw_warps) override {
+    if (policy() != nullptr) policy()->WarpsAdmitted(block, first_hw_warp, hw_warps);
+  }
+  void WarpEnded(uint32_t hw_warp) override {
+    if (policy() != nullptr) policy()->WarpEnded(hw_warp);
+  }
+  void BlockRetired(BlockId block) override {
+    if (policy() != nullptr) policy()->BlockRetired(block);
+  }
   bool drained() const override { return idle() && accesses_.empty(); }
   // A line that drains may displace a dirty one, which leaves in the same cycle. What the stage has may miss, and a
   // request asks for its way in the cycle in which it is queued: at a port of its own the SM will find room.
   bool isolated() const override {
     return network_.outstanding() == 0 && !replies_.draining() && !replies_.holds_write_back() &&
-           !(stage_.busy() && network_.shared()) && stage_.remote().outstanding() == 0;
+           !(stage_.busy() && network_.shared()) && stage_.remote().outstanding() == 0 && !has_prefetch();
   }
   void RemoteReply(const RemoteAccess& access) override {
     stage_.remote().Arrive(access);
@@ -70,8 +80,11 @@ class alignas(64) HierarchySm final : public SmMemory, public RemoteClient {
   // Nothing is to be done, now or when a reply comes.
   bool idle() const {
     return network_.outstanding() == 0 && !replies_.draining() && pipes_.empty() && !replies_.holds_write_back() &&
-           !stage_.busy() && !stage_.remote().has_arrived();
+           !stage_.busy() && !stage_.remote().has_arrived() && !has_prefetch();
   }
+  PolicyUnit* policy() const { return stage_.policy(); }
+  // A line that a policy has asked for is still to be sent for.
+  bool has_prefetch() const { return policy() != nullptr && policy()->has_prefetch(); }
   // Something may be due in the cycle.
   [[gnu::noinline]] void RunDue(Cycle now);
   [[gnu::always_inline]] inline Cycle WakeAfter(Cycle now);

@@ -37,6 +37,9 @@ class alignas(64) MemoryStage {
               AccessTable& accesses, DirectRequests& directs, MemoryClient& client);
 
   void SetProfile(MemoryProfile* profile) { data_.SetProfile(profile); }
+  // DataPath::SetPolicy.
+  void SetPolicy(MemoryPolicy& policy, uint32_t warp_size) { data_.SetPolicy(policy, warp_size); }
+  PolicyUnit* policy() const { return data_.policy(); }
 
   // Whether an access may be submitted.
   bool free() const { return !busy_ || !queue_.full(); }

@@ -28,21 +28,24 @@ bool ReplyPath::TakeReply(const MemoryRequest& reply, Cycle now) {
     if (DirectRequests::IsTag(reply.tag)) {
       direct_ = reply.tag;
     } else {
-      freed = Fill(reply.cache, reply);
+      freed = Fill(reply.cache, reply, now);
     }
   }
   network_.TakeReply();
   return freed;
 }
 
-bool ReplyPath::Fill(FirstLevel level, const MemoryRequest& reply) {
+bool ReplyPath::Fill(FirstLevel level, const MemoryRequest& reply, Cycle now) {
   FirstLevelCache& of = caches_[level];
   const auto entry = static_cast<uint16_t>(reply.tag);
   of.StartDrain(entry);
   if (level == FirstLevel::kInstruction) fetches_.LineCame(reply.address);
-  const CacheEviction eviction = of.cache().Fill(entry);
+  const bool asks = policy_ != nullptr && level == FirstLevel::kData;
+  const CacheEviction eviction = asks ? policy_->Fill(entry, now) : of.cache().Fill(entry);
   if (eviction.happened && level == FirstLevel::kData) client_.CacheEvent(EvictionNotice(of.cache(), eviction));
   if (eviction.dirty) held_.Add(entry, eviction.line);
+  // Nobody waits for a prefetch that no access has met.
+  if (asks && of.cache().mshrs().Drained(entry)) FinishEntry(level, now);
   return true;
 }
 

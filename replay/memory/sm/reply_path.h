@@ -13,6 +13,7 @@
 #include "replay/memory/sm/hit_pipes.h"
 #include "replay/memory/sm/instruction_fetches.h"
 #include "replay/memory/sm/network_interface.h"
+#include "replay/memory/sm/policy_unit.h"
 
 namespace heddle::replay {
 
@@ -24,6 +25,9 @@ class ReplyPath {
   // All references outlive this.
   ReplyPath(const machine::v1::Hierarchy& memory, FirstLevelCaches& caches, NetworkInterface& network, HitPipes& pipes,
             AccessTable& accesses, DirectRequests& directs, InstructionFetches& fetches, MemoryClient& client);
+
+  // Lines of the data cache come by way of the policy from now on, which outlives this.
+  void SetPolicy(PolicyUnit* policy) { policy_ = policy; }
 
   // Whether a cache drains.
   bool draining() const { return draining_ != 0; }
@@ -51,7 +55,7 @@ class ReplyPath {
   bool DrainOne(FirstLevel level, Cycle now);
   // The last waiter of the line that drains has left.
   bool FinishEntry(FirstLevel level, Cycle now);
-  bool Fill(FirstLevel level, const MemoryRequest& reply);
+  bool Fill(FirstLevel level, const MemoryRequest& reply, Cycle now);
 
   uint8_t draining_ = 0;     // bit mask of levels that drain
   uint8_t last_return_ = 0;  // source
@@ -65,6 +69,7 @@ class ReplyPath {
   InstructionFetches& fetches_;
   MemoryClient& client_;
   HeldWriteBacks held_;
+  PolicyUnit* policy_ = nullptr;  // of the data cache; null: it has none
 };
 
 }  // namespace heddle::replay

@@ -25,6 +25,7 @@ void SmMemoryCounters::Add(const SmMemoryCounters& other) {
   shared_passes += other.shared_passes;
   return_stall_cycles += other.return_stall_cycles;
   load_to_use.Add(other.load_to_use);
+  policy.Add(other.policy);
 }
 
 }  // namespace heddle::replay

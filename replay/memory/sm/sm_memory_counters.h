@@ -28,6 +28,22 @@ struct FirstLevelCounters {
   bool operator==(const FirstLevelCounters&) const = default;
 };
 
+// What memory policies have done that the machine's own rule does not.
+struct PolicyCounters {
+  uint64_t policies = 0;               // SMs that have one which wants something
+  uint64_t past_misses = 0;            // misses of the data cache for which nothing was kept
+  uint64_t prefetches = 0;             // lines that were sent for
+  uint64_t prefetches_not_needed = 0;  // asked for, but there or on their way when it was their turn
+
+  void Add(const PolicyCounters& other) {
+    policies += other.policies;
+    past_misses += other.past_misses;
+    prefetches += other.prefetches;
+    prefetches_not_needed += other.prefetches_not_needed;
+  }
+  bool operator==(const PolicyCounters&) const = default;
+};
+
 // Of one SM, or summed over several. Instructions are warp instructions.
 struct SmMemoryCounters {
   std::array<FirstLevelCounters, kFirstLevels> level;  // by FirstLevel
@@ -49,6 +65,8 @@ struct SmMemoryCounters {
   uint64_t return_stall_cycles = 0;
   // From the issue of a load, atomic or texture access to the data of its last lane.
   LatencyHistogram load_to_use;
+
+  PolicyCounters policy;
 
   void Add(const SmMemoryCounters& other);
   bool operator==(const SmMemoryCounters&) const = default;

@@ -13,6 +13,7 @@
 
 #include "proto/machine.pb.h"
 #include "replay/memory/sm/sm_memory_counters.h"
+#include "replay/seams/memory_policy.h"
 
 namespace heddle::replay {
 
@@ -30,6 +31,10 @@ struct ReferenceMshr {
   bool again = false;  // asks for a line that another has asked for, which fills it
   bool written = false;
   bool holds_write_back = false;
+  // Under a memory policy: who has asked for it, and where it is put.
+  LineAccess access = {};
+  LinePlacement placement = LinePlacement::kMostRecent;
+  bool prefetch = false;
 };
 
 // The sets are lists of lines, the most recently used first.
@@ -39,6 +44,7 @@ struct ReferenceCache {
     bool reserved = false;
     bool dirty = false;
     SlotId owner = kNoSlot;
+    CacheLine known = {};  // under a memory policy
   };
   struct Result {
     CacheResult result = CacheResult::kReservationFail;
@@ -79,6 +85,23 @@ struct ReferenceCache {
     for (auto it = set.begin(); it != set.end(); ++it) {
       if (it->line == line) return set.splice(set.begin(), set, it);
     }
+  }
+  // The line is the first to give way from now on.
+  void Demote(uint64_t line) {
+    std::list<Line>& set = SetOf(line);
+    for (auto it = set.begin(); it != set.end(); ++it) {
+      if (it->line == line) return set.splice(set.end(), set, it);
+    }
+  }
+  // What may give way to the line, the least recently used first; nothing if it does not have to.
+  std::vector<Line*> MayGiveWay(uint64_t line) {
+    std::vector<Line*> lines;
+    if (!Full(line)) return lines;
+    std::list<Line>& set = SetOf(line);
+    for (auto it = set.rbegin(); it != set.rend(); ++it) {
+      if (!it->reserved) lines.push_back(&*it);
+    }
+    return lines;
   }
   void Drop(uint64_t line) {
     SetOf(line).remove_if([&](const Line& candidate) { return candidate.line == line; });

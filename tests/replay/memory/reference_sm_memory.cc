@@ -57,7 +57,9 @@ void ReferenceSmMemory::RunCycle(Cycle now) {
     last_sent_ = index;
     break;
   }
+  blocked_ = false;
   Stage(now);
+  if (!blocked_) Prefetch(now);
 }
 
 void ReferenceSmMemory::TakeReply(Cycle now) {
@@ -75,11 +77,16 @@ void ReferenceSmMemory::TakeReply(Cycle now) {
     direct_ = purpose.waiter;
   } else {
     level.draining = purpose.mshr;
-    const auto evicted = level.cache->Fill(*purpose.mshr);
+    const bool asks = index == kDataLevel && policy_ != nullptr;
+    const auto evicted = asks ? FillData(*purpose.mshr, now) : level.cache->Fill(*purpose.mshr);
     if (evicted && index == kDataLevel) Evicted(*evicted);
     if (evicted && evicted->dirty) {
       purpose.mshr->holds_write_back = true;
       held_.emplace_back(purpose.mshr, evicted->line);
+    }
+    if (purpose.mshr->waiters.empty()) {  // a prefetch that no access has met
+      level.draining = nullptr;
+      level.cache->ReleaseIfDone(purpose.mshr);
     }
   }
   purposes_.erase(reply->tag);
@@ -158,6 +165,13 @@ bool ReferenceSmMemory::FromSource(int source, std::array<bool, kFirstLevels>& t
 
 void ReferenceSmMemory::Submit(const WarpAccess& access, Cycle now) {
   const int number = ++instructions_so_far_;
+  if (policy_ != nullptr && access.threads != nullptr && access.lanes != 0) {
+    int lane = 0;
+    while ((access.lanes >> lane & 1) == 0) ++lane;
+    const auto hw_warp = static_cast<uint16_t>((*access.threads)[lane] / warp_size_);
+    const auto block = block_of_.find(hw_warp);
+    requesters_[number] = {hw_warp, block == block_of_.end() ? kNoBlock : block->second};
+  }
   const std::vector<Step> steps = PlanOf(access);
   coming_.push_back({number, {steps.begin(), steps.end()}, now + latency_});
   Instruction& instruction = instructions_[number];
@@ -222,7 +236,8 @@ void ReferenceSmMemory::OffCore(int id) {
 bool ReferenceSmMemory::drained() const {
   const bool over =
       std::all_of(instructions_.begin(), instructions_.end(), [](const auto& it) { return it.second.over; });
-  return !busy_ && coming_.empty() && over && purposes_.empty() && !CanDrain(kInstructionLevel) && held_.empty();
+  return !busy_ && coming_.empty() && over && purposes_.empty() && !CanDrain(kInstructionLevel) && held_.empty() &&
+         asked_.empty();
 }
 
 SmMemoryCounters ReferenceSmMemory::Counters() const {

@@ -15,6 +15,7 @@
 #include "replay/memory/ports/memory_system.h"
 #include "replay/memory/ports/network_port.h"
 #include "replay/memory/sm/sm_memory_counters.h"
+#include "replay/seams/memory_policy.h"
 #include "tests/replay/memory/reference_cache.h"
 
 namespace heddle::replay {
@@ -29,6 +30,10 @@ class ReferenceSmMemory : public SmMemory {
   // To be called in every cycle, once.
   void RunCycle(Cycle now) override;
   Cycle NextWake(Cycle now) const override { return now + 1; }
+  void SetPolicy(MemoryPolicy& policy, uint32_t warp_size) override;
+  void WarpsAdmitted(BlockId block, uint32_t first_hw_warp, uint32_t hw_warps) override;
+  void WarpEnded(uint32_t hw_warp) override;
+  void BlockRetired(BlockId block) override;
   bool StageFree() const override { return coming_.size() + (busy_ ? 1 : 0) < places_; }
   void Submit(const WarpAccess& access, Cycle now) override;
   FetchResult Fetch(uint64_t address, uint32_t fetcher, Cycle now) override;
@@ -49,6 +54,7 @@ class ReferenceSmMemory : public SmMemory {
     uint32_t bytes = 0;
     uint32_t passes = 1;
     uint32_t group = 0;
+    std::optional<LinePlacement> placement = {};  // once the policy was asked
   };
   struct Instruction {
     WarpAccess access;
@@ -102,9 +108,11 @@ class ReferenceSmMemory : public SmMemory {
   void Drain(int level, Cycle now);
   void Stage(Cycle now);
   bool MakeSteps(Cycle now);
-  bool MakeStep(const Step& step, Cycle now, bool hits_return);
-  bool MakeDataStep(const Step& step, Cycle now, bool hits_return);
-  bool AllFit(const std::vector<Step>& group, bool& any_miss);
+  bool MakeStep(Step& step, Cycle now, bool hits_return);
+  bool MakeDataStep(Step& step, Cycle now, bool hits_return);
+  bool MakePastStep(const Step& step);
+  bool MissPast(const Step& step);
+  bool AllFit(const std::vector<Step*>& group, Cycle now, bool& any_miss);
   // An atomic, or a load that must not find its data in the L1.
   bool PassesL1(const WarpAccess& access) const;
   bool QueueFull();
@@ -118,6 +126,21 @@ class ReferenceSmMemory : public SmMemory {
   void QueueMiss(int level, const ReferenceCache::Result& result, uint64_t line);
   void Evicted(const ReferenceCache::Line& line);
   void CountLanes(const Step& step, const ReferenceCache::Result& result);
+
+  // sm/reference_sm_policy.cc: what a memory policy adds
+  bool Wants(uint32_t interest) const { return policy_ != nullptr && (policy_->interests() & interest) != 0; }
+  LineAccess Describe(const Step& step, Cycle now) const;
+  LinePlacement PlacementOf(Step& step, Cycle now);
+  // Asks which line gives way to that of the access, if one has to and the policy chooses.
+  void ChooseVictim(const LineAccess& access);
+  // Whether it may be asked: all that the access needs is there.
+  bool MayTakeWay(uint64_t line);
+  void TellAccessed(const LineAccess& access, LineResult result);
+  void TellEvicted(const ReferenceCache::Line& line);
+  void Known(const ReferenceMshr& mshr);
+  void AfterAccess(const Step& step, const ReferenceCache::Result& result, Cycle now);
+  std::optional<ReferenceCache::Line> FillData(ReferenceMshr& mshr, Cycle now);
+  void Prefetch(Cycle now);
 
   machine::v1::Machine machine_;
   machine::v1::Hierarchy memory_;
@@ -155,6 +178,18 @@ class ReferenceSmMemory : public SmMemory {
   int instructions_so_far_ = 0;
   uint32_t tags_so_far_ = 0;
   SmMemoryCounters counters_;
+
+  struct AskedLine {
+    LineAccess access;
+    LinePlacement placement = LinePlacement::kMostRecent;
+  };
+  MemoryPolicy* policy_ = nullptr;
+  uint32_t warp_size_ = 0;
+  std::map<uint32_t, BlockId> block_of_;                    // by hardware warp
+  std::map<int, std::pair<uint16_t, BlockId>> requesters_;  // by instruction: hardware warp and block
+  PrefetchLimits limits_;
+  std::deque<AskedLine> asked_;
+  bool blocked_ = false;  // in this cycle the stage could make no step though one was due
 };
 
 }  // namespace heddle::replay

@@ -25,7 +25,8 @@ void ReferenceSmMemory::Stage(Cycle now) {
   if (!steps_.empty()) {
     if (now < next_step_) return;
     next_step_ = store_done_ = now + 1;
-    if (!MakeSteps(now) || !steps_.empty()) return;
+    blocked_ = !MakeSteps(now);
+    if (blocked_ || !steps_.empty()) return;
     Instruction& instruction = instructions_.at(current_);
     instruction.left_stage = true;
     if (instruction.access.op == trace::v1::OP_STORE) {
@@ -50,15 +51,15 @@ bool ReferenceSmMemory::MakeSteps(Cycle now) {
   const uint32_t banks = std::max(1u, level.config.banks());
   const auto bank_of = [&](const Step& step) { return step.address / level.config.line_bytes() % banks; };
   if (all_misses_or_none_) {
-    std::vector<Step> group;
-    for (const Step& step : steps_) {
-      if (step.group == steps_.front().group) group.push_back(step);
+    std::vector<Step*> group;
+    for (Step& step : steps_) {
+      if (step.group == steps_.front().group) group.push_back(&step);
     }
     if (!conflicts_waited_ && banked) {
       conflicts_waited_ = true;
       std::map<uint64_t, uint32_t> load;
       uint32_t worst = 0;
-      for (const Step& step : group) worst = std::max(worst, ++load[bank_of(step)]);
+      for (const Step* step : group) worst = std::max(worst, ++load[bank_of(*step)]);
       if (worst > groups_) {
         next_step_ = now + worst - groups_;
         counters_.data_conflict_cycles += worst - groups_;
@@ -66,9 +67,9 @@ bool ReferenceSmMemory::MakeSteps(Cycle now) {
       }
     }
     bool any_miss = false;
-    if (!AllFit(group, any_miss)) return false;
-    for (const Step& step : group) {
-      if (!MakeStep(step, now, any_miss)) return false;
+    if (!AllFit(group, now, any_miss)) return false;
+    for (size_t left = group.size(); left > 0; --left) {
+      if (!MakeStep(steps_.front(), now, any_miss)) return false;
       steps_.pop_front();
     }
     conflicts_waited_ = false;
@@ -104,13 +105,14 @@ bool ReferenceSmMemory::QueueFull() {
   return false;
 }
 
-bool ReferenceSmMemory::AllFit(const std::vector<Step>& group, bool& any_miss) {
+bool ReferenceSmMemory::AllFit(const std::vector<Step*>& group, Cycle now, bool& any_miss) {
   const Level& level = level_[kDataLevel];
   const trace::v1::OpClass op = instructions_.at(current_).access.op;
   size_t misses = 0;
   size_t merged = 0;  // that take an MSHR each
   size_t sends = 0;
-  for (const Step& step : group) {
+  for (Step* const one : group) {
+    Step& step = *one;
     if (level.cache == nullptr) {
       any_miss = true;
       ++sends;
@@ -121,7 +123,10 @@ bool ReferenceSmMemory::AllFit(const std::vector<Step>& group, bool& any_miss) {
     const auto mshr = level.cache->OnItsWay(line);
     const auto policy =
         step.group != 0 && level.config.local_write() != 0 ? level.config.local_write() : level.config.global_write();
-    if (PassesL1(instructions_.at(current_).access)) {
+    const bool past = PassesL1(instructions_.at(current_).access);
+    const bool keeps_nothing =
+        policy_ != nullptr && !past && PlacementOf(step, now) == LinePlacement::kNoLine && mshr == nullptr;
+    if (past) {
       any_miss = true;
       sends += there != nullptr && there->dirty && !there->reserved ? 2 : 1;
     } else if (op == trace::v1::OP_STORE && policy != machine::v1::Cache::WRITE_BACK) {
@@ -136,6 +141,9 @@ bool ReferenceSmMemory::AllFit(const std::vector<Step>& group, bool& any_miss) {
       } else if (level.config.pending_hits() == machine::v1::Cache::OWN_MSHR) {
         ++merged;
       }
+    } else if (there == nullptr && keeps_nothing) {
+      any_miss = true;
+      ++sends;
     } else if (there == nullptr) {
       any_miss = true;
       ++misses;
@@ -162,7 +170,7 @@ void ReferenceSmMemory::AddHit(int source, const Step& step, Cycle ready) {
   }
 }
 
-bool ReferenceSmMemory::MakeStep(const Step& step, Cycle now, bool hits_return) {
+bool ReferenceSmMemory::MakeStep(Step& step, Cycle now, bool hits_return) {
   const bool store = instructions_.at(current_).access.op == trace::v1::OP_STORE;
   if (step.unit == kData) return MakeDataStep(step, now, hits_return);
   if (step.unit == kShared) {
@@ -195,27 +203,37 @@ bool ReferenceSmMemory::MakeStep(const Step& step, Cycle now, bool hits_return) 
   return true;
 }
 
-bool ReferenceSmMemory::MakeDataStep(const Step& step, Cycle now, bool hits_return) {
+// An atomic, or a load that must not find its data in the cache.
+bool ReferenceSmMemory::MakePastStep(const Step& step) {
+  Level& level = level_[kDataLevel];
+  const uint32_t line_bytes = level.config.line_bytes();
+  const ReferenceWaiter waiter = {current_, step.lanes};
+  ReferenceCache::Line* const there = level.cache == nullptr ? nullptr : level.cache->Find(step.address / line_bytes);
+  const bool dirty = there != nullptr && there->dirty && !there->reserved;
+  if (level.room() < (dirty ? 2 : 1)) return QueueFull();
+  if (dirty) {
+    ++level.cache->counters.write_backs;
+    Queue(kDataLevel, RequestKind::kWrite, there->line * line_bytes, line_bytes, {});
+  }
+  if (there != nullptr && !there->reserved) level.cache->Drop(there->line);
+  if (instructions_.at(current_).access.op == trace::v1::OP_ATOMIC) {
+    Queue(kDataLevel, RequestKind::kAtomic, step.address, step.bytes, {.mshr = {}, .waiter = waiter}, step.passes);
+  } else {
+    Queue(kDataLevel, RequestKind::kRead, step.address, step.bytes, {.mshr = {}, .waiter = waiter});
+  }
+  OffCore(current_);
+  return true;
+}
+
+bool ReferenceSmMemory::MakeDataStep(Step& step, Cycle now, bool hits_return) {
   Level& level = level_[kDataLevel];
   Instruction& instruction = instructions_.at(current_);
   const trace::v1::OpClass op = instruction.access.op;
   const uint32_t line_bytes = level.config.line_bytes();
   const ReferenceWaiter waiter = {current_, step.lanes};
   if (PassesL1(instruction.access)) {
-    ReferenceCache::Line* const there = level.cache == nullptr ? nullptr : level.cache->Find(step.address / line_bytes);
-    const bool dirty = there != nullptr && there->dirty && !there->reserved;
-    if (level.room() < (dirty ? 2 : 1)) return QueueFull();
-    if (dirty) {
-      ++level.cache->counters.write_backs;
-      Queue(kDataLevel, RequestKind::kWrite, there->line * line_bytes, line_bytes, {});
-    }
-    if (there != nullptr && !there->reserved) level.cache->Drop(there->line);
-    if (op == trace::v1::OP_ATOMIC) {
-      Queue(kDataLevel, RequestKind::kAtomic, step.address, step.bytes, {.mshr = {}, .waiter = waiter}, step.passes);
-    } else {
-      Queue(kDataLevel, RequestKind::kRead, step.address, step.bytes, {.mshr = {}, .waiter = waiter});
-    }
-    OffCore(current_);
+    if (!MakePastStep(step)) return false;
+    if (policy_ != nullptr) TellAccessed(Describe(step, now), LineResult::kPast);
     return true;
   }
   const bool store = op == trace::v1::OP_STORE;
@@ -234,6 +252,21 @@ bool ReferenceSmMemory::MakeDataStep(const Step& step, Cycle now, bool hits_retu
   const auto policy =
       step.group != 0 && level.config.local_write() != 0 ? level.config.local_write() : level.config.global_write();
   const uint64_t line = step.address / line_bytes;
+  if (policy_ != nullptr) {
+    const LinePlacement placement = PlacementOf(step, now);
+    const bool allocates = !store || policy == machine::v1::Cache::WRITE_BACK;
+    if (allocates && level.cache->Find(line) == nullptr && level.cache->OnItsWay(line) == nullptr) {
+      if (placement == LinePlacement::kNoLine) {
+        if (!MissPast(step)) return false;
+        TellAccessed(Describe(step, now), LineResult::kPast);
+        return true;
+      }
+      if (level.config.allocate() == machine::v1::Cache::ON_MISS && Wants(kChoosesVictims)) {
+        if (!MayTakeWay(line)) return false;
+        ChooseVictim(Describe(step, now));
+      }
+    }
+  }
   const auto result = level.cache->Access(line, store, policy, instruction.access.slot, level.room());
   if (result.result == CacheResult::kReservationFail) return false;
   CountLanes(step, result);
@@ -254,6 +287,7 @@ bool ReferenceSmMemory::MakeDataStep(const Step& step, Cycle now, bool hits_retu
     client_.CacheEvent({CacheNotice::Kind::kMiss, instructions_.at(current_).access.slot, line * line_bytes});
     QueueMiss(kDataLevel, result, line);
   }
+  if (policy_ != nullptr) AfterAccess(step, result, now);
   return true;
 }
 

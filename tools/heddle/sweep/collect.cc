@@ -13,7 +13,7 @@ namespace heddle::tools::sweep {
 namespace {
 
 constexpr char kCollectFooter[] = R"(
-Columns: key, trace, kernels, machine, divergence, scheduler, dispatch, fetch, seed; set.NAME for each parameter; launches;
+Columns: key, trace, kernels, machine, divergence, scheduler, dispatch, fetch, memory, seed; set.NAME for each parameter; launches;
 cycles, warp_instructions, thread_instructions, ipc, lane_activity; then all counters of the replay by their path in
 proto/result.proto, summed over the launches. Rows are in the order of the points.)";
 

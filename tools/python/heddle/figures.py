@@ -37,7 +37,7 @@ COLORS = ["#3b6fb6", "#e58a45", "#3d8f5a", "#e0607e", "#8e4a9e", "#63b8d8", "#7a
 HATCHES = ["", "////", "....", "\\\\\\\\", "xxxx", "----", "||||", "++++"]
 MARKERS = "os^Dvp*h"
 MOST_BARS = 16  # of a kernel: with more nobody finds a run in the legend again
-SEAMS = ("divergence", "scheduler", "dispatch", "fetch")
+SEAMS = ("divergence", "scheduler", "dispatch", "fetch", "memory")
 STALLS = [
     ("issued", COLORS[0], ""),
     ("no unit free", COLORS[5], "...."),

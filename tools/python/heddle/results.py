@@ -8,7 +8,7 @@
 
 Columns: `trace` (the file's name, with the digest where two traces have one name); `run`, the name of all that distinguishes a
 run beside trace and seed: policies, all their parameters, machine and overrides, kernels, versions of model and libraries, of
-which it shows those in which the rows differ; `machine`, `divergence`, `scheduler`, `dispatch`, `fetch`, `seed`; every number of proto/result.proto under its
+which it shows those in which the rows differ; `machine`, `divergence`, `scheduler`, `dispatch`, `fetch`, `memory`, `seed`; every number of proto/result.proto under its
 own name, those of a message within with a dot (`stalls.issued`, `l1_data.misses`, `divergence_counter.splits`); parameters as
 `parameter.divergence.NAME`; overrides of the machine as `set.NAME`; what a sweep put beside the result as `point.NAME`.
 `abstraction_level` is that of the trace; `code` says whose instructions kernels are that came as PTX text, such as
@@ -26,7 +26,7 @@ import pandas
 
 SCHEMA = 1
 LEVELS = ("run", "launch", "instruction")
-SEAMS = ("divergence", "scheduler", "dispatch", "fetch")
+SEAMS = ("divergence", "scheduler", "dispatch", "fetch", "memory")
 # Integers that are sizes of something, not counts: their sum over launches means nothing.
 NOT_ADDED = (
     "launch",

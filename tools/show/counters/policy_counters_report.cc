@@ -33,7 +33,8 @@ struct Seam {
 constexpr Seam kSeams[] = {{"divergence", &Result::divergence, &LaunchResult::divergence_counter},
                            {"scheduler", &Result::scheduler, &LaunchResult::scheduler_counter},
                            {"dispatch", &Result::dispatch, &LaunchResult::dispatch_counter},
-                           {"fetch", &Result::fetch, &LaunchResult::fetch_counter}};
+                           {"fetch", &Result::fetch, &LaunchResult::fetch_counter},
+                           {"memory", &Result::memory, &LaunchResult::memory_counter}};
 
 std::map<Column, uint64_t> ValuesOf(const Result& result) {
   std::map<Column, uint64_t> values;

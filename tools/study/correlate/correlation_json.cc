@@ -156,6 +156,7 @@ hardware::v1::Errors ErrorsOf(const CorrelationReport& report) {
   errors.set_scheduler(report.policies.scheduler);
   errors.set_dispatch(report.policies.dispatch);
   errors.set_fetch(report.policies.fetch);
+  errors.set_memory(report.policies.memory);
   for (const KernelCorrelation& kernel : report.correlation.kernels) {
     if (!kernel.log_ratio.has_value()) continue;
     hardware::v1::ProgramError& program = *errors.add_program();

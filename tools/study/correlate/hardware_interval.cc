@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "replay/engine/configuration.h"
 #include "tools/inputs/hardware_files.h"
 #include "traces/base/status_macros.h"
 
@@ -47,7 +48,8 @@ std::optional<FactorInterval> OfDifference(const std::vector<double>& errors) {
 
 RunPolicies PoliciesOf(const result::v1::Result& result) {
   return {Canonical(result.divergence()), Canonical(result.scheduler()), Canonical(result.dispatch()),
-          result.has_fetch() ? Canonical(result.fetch()) : ""};
+          result.has_fetch() ? Canonical(result.fetch()) : "",
+          result.memory().name() == replay::Configuration().memory.name ? "" : Canonical(result.memory())};
 }
 
 HardwareIntervals::HardwareIntervals(hardware::v1::Errors errors) : errors_(std::move(errors)) {
@@ -77,7 +79,8 @@ HardwareIntervals::Programs HardwareIntervals::Without(const result::v1::Result&
 }
 
 std::optional<FactorInterval> HardwareIntervals::Cycles(const result::v1::Result& result) const {
-  const RunPolicies measured{errors_.divergence(), errors_.scheduler(), errors_.dispatch(), errors_.fetch()};
+  const RunPolicies measured{errors_.divergence(), errors_.scheduler(), errors_.dispatch(), errors_.fetch(),
+                             errors_.memory()};
   if (PoliciesOf(result) != measured) return std::nullopt;
   return OfOne(Values(Without(result)));
 }

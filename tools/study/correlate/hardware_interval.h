@@ -22,6 +22,7 @@ inline constexpr double kIntervalConfidence = 0.9;
 // The policies of a run with the value of every parameter, NAME or NAME:key=value,...
 struct RunPolicies {
   std::string divergence, scheduler, dispatch, fetch;
+  std::string memory;  // empty: the default, or no data cache
   bool operator==(const RunPolicies&) const = default;
 };
 RunPolicies PoliciesOf(const result::v1::Result& result);

@@ -66,6 +66,7 @@ void AddLaunch(const LaunchResult& from, const Result& run, LaunchResult& to) {
   AddMap(from.scheduler_counter(), run.scheduler(), *to.mutable_scheduler_counter());
   AddMap(from.fetch_counter(), run.fetch(), *to.mutable_fetch_counter());
   AddMap(from.dispatch_counter(), run.dispatch(), *to.mutable_dispatch_counter());
+  AddMap(from.memory_counter(), run.memory(), *to.mutable_memory_counter());
 }
 
 std::string PolicyKey(const PolicyChoice& choice) {
@@ -80,7 +81,7 @@ std::string MachineKey(const Result& result) {
 
 std::string RunKey(const Result& result) {
   return absl::StrJoin({MachineKey(result), PolicyKey(result.divergence()), PolicyKey(result.scheduler()),
-                        PolicyKey(result.dispatch()), PolicyKey(result.fetch())},
+                        PolicyKey(result.dispatch()), PolicyKey(result.fetch()), PolicyKey(result.memory())},
                        "\n\n");
 }
 
@@ -157,7 +158,7 @@ class Sorter {
         const Result& result = results_[rows[row].first];
         run_of_[RunKey(result)] = study_.runs.size();
         study_.runs.push_back({labels.divergence[row], labels.scheduler[row], labels.dispatch[row], labels.fetch[row],
-                               absl::StrJoin(labels.Cells(row), " "), machine, &result});
+                               labels.memory[row], absl::StrJoin(labels.Cells(row), " "), machine, &result});
       }
     }
   }

@@ -28,8 +28,8 @@ struct Study {
   };
   // One choice of policies on one machine.
   struct Run {
-    std::string divergence, scheduler, dispatch, fetch;  // with those parameters in which runs differ
-    std::string name;                                    // those that differ between runs
+    std::string divergence, scheduler, dispatch, fetch, memory;  // with those parameters in which runs differ
+    std::string name;                                            // those that differ between runs
     size_t machine = 0;
     const result::v1::Result* first = nullptr;  // that has it
   };

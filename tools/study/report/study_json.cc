@@ -47,11 +47,13 @@ Json MachineJson(const Study::Machine& entry) {
 
 Json RunJson(const Study::Run& run) {
   Json json = {{"name", run.name},         {"divergence", run.divergence}, {"scheduler", run.scheduler},
-               {"dispatch", run.dispatch}, {"fetch", run.fetch},           {"machine", run.machine}};
+               {"dispatch", run.dispatch}, {"fetch", run.fetch},           {"memory", run.memory},
+               {"machine", run.machine}};
   Json parameters = Json::object();
   for (const auto& [seam, choice] :
        {std::pair("divergence", &run.first->divergence()), std::pair("scheduler", &run.first->scheduler()),
-        std::pair("dispatch", &run.first->dispatch()), std::pair("fetch", &run.first->fetch())}) {
+        std::pair("dispatch", &run.first->dispatch()), std::pair("fetch", &run.first->fetch()),
+        std::pair("memory", &run.first->memory())}) {
     if (choice->name().empty()) continue;
     std::map<std::string, std::string> sorted(choice->parameter().begin(), choice->parameter().end());
     parameters[seam] = sorted;
@@ -136,7 +138,8 @@ Json CellJson(const Study& study, const Study::Cell& cell) {
   Json counters = Json::object();
   for (const auto& [seam, map] :
        {std::pair("divergence", &sum.divergence_counter()), std::pair("scheduler", &sum.scheduler_counter()),
-        std::pair("dispatch", &sum.dispatch_counter()), std::pair("fetch", &sum.fetch_counter())}) {
+        std::pair("dispatch", &sum.dispatch_counter()), std::pair("fetch", &sum.fetch_counter()),
+        std::pair("memory", &sum.memory_counter())}) {
     if (Json values = Counters(*map); !values.empty()) counters[seam] = std::move(values);
   }
   if (!counters.empty()) json["counters"] = std::move(counters);

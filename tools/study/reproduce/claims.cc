@@ -150,6 +150,7 @@ class Checker {
       fill(resolved.mutable_scheduler(), "lrr");
       fill(resolved.mutable_dispatch(), "thread_blocks");
       fill(resolved.mutable_fetch(), "round_robin");
+      fill(resolved.mutable_memory(), "lru");
       if (resolved.machine().empty() && !resolved.has_limits()) {
         return Refuse(absl::StrCat("run ", run.name(), " needs a machine"));
       }

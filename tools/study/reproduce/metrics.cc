@@ -16,6 +16,7 @@
 #include "replay/seams/block_dispatcher.h"
 #include "replay/seams/divergence_policy.h"
 #include "replay/seams/fetch_policy.h"
+#include "replay/seams/memory_policy.h"
 #include "replay/seams/warp_scheduler.h"
 #include "traces/base/suggest.h"
 
@@ -64,6 +65,7 @@ bool IsMaximum(const Result& result, const std::string& counter) {
   if (seam == "divergence_counter") return IsMaximum<replay::DivergenceRegistry>(result.divergence().name(), key);
   if (seam == "scheduler_counter") return IsMaximum<replay::SchedulerRegistry>(result.scheduler().name(), key);
   if (seam == "dispatch_counter") return IsMaximum<replay::DispatchRegistry>(result.dispatch().name(), key);
+  if (seam == "memory_counter") return IsMaximum<replay::MemoryRegistry>(result.memory().name(), key);
   return IsMaximum<replay::FetchRegistry>(result.fetch().name(), key);
 }
 

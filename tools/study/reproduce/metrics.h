@@ -17,9 +17,9 @@ namespace heddle::tools::reproduce {
 //   stalls.data_memory, l2.cache.misses ...   a field of a launch. Integers are added, of blocks_per_sm*,
 //                                             registers_per_thread and policies' counters that are maxima it is the
 //                                             largest; ratios are means that launches weigh in by their cycles.
-//   divergence_counter.NAME                   a counter of the policy; also scheduler_, dispatch_, fetch_counter
-//   issues_by_size.N, issues_by_size.N_to_M   an element, or a sum of elements, of a list of counts, from 1
-//   warp_progress.divergence.P.cycle_blocks   of the entry for more than P per cent; also instruction_blocks
+//   divergence_counter.NAME                   a counter of the policy; also scheduler_, dispatch_, fetch_,
+//   memory_counter issues_by_size.N, issues_by_size.N_to_M   an element, or a sum of elements, of a list of counts,
+//   from 1 warp_progress.divergence.P.cycle_blocks   of the entry for more than P per cent; also instruction_blocks
 //   memory_instructions.transactions          the sum of the counts of all sizes
 //   launch_count                              of launches
 //

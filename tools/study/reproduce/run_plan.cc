@@ -54,8 +54,8 @@ v1::Run Vary(const v1::Run& run, const v1::Variation& variation) {
     const size_t equals = text.find('=');
     if (colon == std::string::npos || equals == std::string::npos) continue;
     const std::string key = text.substr(colon + 1, equals - colon - 1);
-    for (std::string* policy :
-         {varied.mutable_divergence(), varied.mutable_scheduler(), varied.mutable_dispatch(), varied.mutable_fetch()}) {
+    for (std::string* policy : {varied.mutable_divergence(), varied.mutable_scheduler(), varied.mutable_dispatch(),
+                                varied.mutable_fetch(), varied.mutable_memory()}) {
       if (policy->substr(0, policy->find(':')) != text.substr(0, colon)) continue;
       *policy = WithParameter(*policy, key, text.substr(equals + 1));
     }
@@ -173,6 +173,7 @@ class PlanMaker {
     point.scheduler = run.scheduler();
     point.dispatch = run.dispatch();
     point.fetch = run.fetch();
+    point.memory = run.memory();
     point.set.assign(run.set().begin(), run.set().end());
     if ((*machine)->noise) {
       point.set.push_back(NoiseSetting());
@@ -181,15 +182,15 @@ class PlanMaker {
     HEDDLE_ASSIGN_OR_RETURN(const replay::CheckedConfiguration configuration,
                             replay::CheckConfiguration(sweep::ConfigurationOf(point)));
     HEDDLE_RETURN_IF_ERROR(replay::CheckFrontEnd(configuration, (*machine)->machine));
-    const bool fetches = (*machine)->machine.core().front_end() == machine::v1::Core::IBUFFER;
-    const std::string canonical = sweep::CanonicalPolicies(configuration, fetches);
+    const std::string canonical = sweep::CanonicalPolicies(configuration, (*machine)->machine);
     point.key = sweep::KeyOf(trace.planned.digest, point.kernels, (*machine)->digest, canonical, point.seed,
                              plan_.plan_.settings);
     const std::string key = point.key;
     // Runs that are written alike are one replay; here it is about those that are not.
     const std::string name =
         absl::StrCat(kernel_name, " on ", point.machine, point.set.empty() ? "" : " ", absl::StrJoin(point.set, " "),
-                     " under ", point.divergence, ", ", point.scheduler, ", ", point.dispatch, ", ", point.fetch);
+                     " under ", point.divergence, ", ", point.scheduler, ", ", point.dispatch, ", ", point.fetch,
+                     point.memory == replay::Configuration().memory.name ? "" : absl::StrCat(", ", point.memory));
     const auto [unused, is_new] = plan_.points_[point.trace].emplace(key, point);
     if (is_new) {
       equal_.Add(absl::StrCat(point.trace, " ", point.kernels), name, (*machine)->base, (*machine)->machine, point.set,

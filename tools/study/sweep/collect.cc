@@ -31,9 +31,9 @@ constexpr size_t kFirstCount = std::size(kFirst);
 // Cells of a row. `place` says where each counter of the reader's stands: first those of kFirst, then the others.
 std::vector<std::string> RowOf(const Point& point, const ResultRows& result, const CounterRow& numbers, bool per_launch,
                                const std::vector<size_t>& place, size_t counters) {
-  std::vector<std::string> cells = {point.key,      point.trace,      point.kernels,
-                                    point.machine,  point.divergence, point.scheduler,
-                                    point.dispatch, point.fetch,      absl::StrCat(point.seed)};
+  std::vector<std::string> cells = {
+      point.key,       point.trace,    point.kernels, point.machine, point.divergence,
+      point.scheduler, point.dispatch, point.fetch,   point.memory,  absl::StrCat(point.seed)};
   for (const auto& [name, value] : point.parameters) cells.push_back(value);
   if (per_launch) {
     cells.push_back(absl::StrCat(numbers.launch));
@@ -58,7 +58,8 @@ std::vector<std::string> RowOf(const Point& point, const ResultRows& result, con
 
 std::vector<ResultColumn> ColumnsOf(const Plan& plan, bool per_launch, const std::vector<std::string>& counters) {
   std::vector<ResultColumn> columns;
-  for (const char* name : {"key", "trace", "kernels", "machine", "divergence", "scheduler", "dispatch", "fetch"}) {
+  for (const char* name :
+       {"key", "trace", "kernels", "machine", "divergence", "scheduler", "dispatch", "fetch", "memory"}) {
     columns.push_back({name, Type::kText});
   }
   columns.push_back({"seed", Type::kInteger});

@@ -19,7 +19,7 @@ struct ResultColumn {
 
 // One row per point that has a result, in the order of the points; or one per launch of it. Columns:
 //   key                                       of the point
-//   trace kernels machine divergence scheduler dispatch fetch seed    as in the plan
+//   trace kernels machine divergence scheduler dispatch fetch memory seed    as in the plan
 //   set.NAME                                  value or level of each parameter
 //   launch kernel                             only with a row per launch
 //   launches                                  that the row is about

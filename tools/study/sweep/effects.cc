@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
+#include "replay/engine/configuration.h"
 #include "tools/console/table.h"
 #include "tools/study/sweep/collect.h"
 #include "tools/study/sweep/design.h"
@@ -19,7 +20,7 @@ namespace {
 
 // What is the same in all runs of a group, as in the table's first columns.
 using GroupKey = std::vector<std::string>;
-constexpr size_t kLabels = 8;  // trace, kernels, machine, divergence, scheduler, dispatch, fetch, seed
+constexpr size_t kLabels = 9;  // trace, kernels, machine, divergence, scheduler, dispatch, fetch, memory, seed
 constexpr size_t kDivergenceLabel = 3;
 constexpr size_t kFirstLabelColumn = 1;  // behind the key
 
@@ -126,8 +127,8 @@ absl::StatusOr<EffectsReport> ComputeEffects(const SweepFolder& folder, const Ef
       continue;
     }
     EffectGroup& group = report.groups.emplace_back();
-    group = {key[0], key[1], key[2], key[3], key[4], key[5], key[6], 0, values, 0, Effects(rows, values), {}};
-    std::from_chars(key[7].data(), key[7].data() + key[7].size(), group.seed);
+    group = {key[0], key[1], key[2], key[3], key[4], key[5], key[6], key[7], 0, values, 0, Effects(rows, values), {}};
+    std::from_chars(key[8].data(), key[8].data() + key[8].size(), group.seed);
     group.mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
     Rank(group);
     for (size_t p = 0; p < group.ranks.size(); ++p) report.rank_sums[p] += group.ranks[p];
@@ -150,8 +151,8 @@ std::string EffectsText(const EffectsReport& report) {
   for (const EffectGroup& group : report.groups) {
     absl::StrAppend(&text, "\n", group.trace, group.kernels.empty() ? "" : absl::StrCat(" (", group.kernels, ")"), ", ",
                     group.machine, ", ", group.divergence, ", ", group.scheduler, ", ", group.dispatch, ", ",
-                    group.fetch, group.seed == 0 ? "" : absl::StrCat(", seed ", group.seed), ": mean ",
-                    Number(group.mean), "\n");
+                    group.fetch, group.memory == replay::Configuration().memory.name ? "" : ", " + group.memory,
+                    group.seed == 0 ? "" : absl::StrCat(", seed ", group.seed), ": mean ", Number(group.mean), "\n");
     Table table({{"parameter", Table::Align::kLeft}, {"effect"}, {"of the mean"}, {"rank"}});
     for (size_t p = 0; p < report.parameters.size(); ++p) {
       const std::string share = group.mean == 0 ? "-" : Decimal(100 * group.effects[p] / group.mean, 2) + " %";
@@ -188,6 +189,7 @@ nlohmann::ordered_json EffectsJson(const EffectsReport& report) {
                       {"scheduler", group.scheduler},
                       {"dispatch", group.dispatch},
                       {"fetch", group.fetch},
+                      {"memory", group.memory},
                       {"seed", group.seed},
                       {"responses", group.responses},
                       {"mean", group.mean},

@@ -21,7 +21,7 @@ struct EffectsOptions {
 
 // The runs of a design with everything else the same.
 struct EffectGroup {
-  std::string trace, kernels, machine, divergence, scheduler, dispatch, fetch;
+  std::string trace, kernels, machine, divergence, scheduler, dispatch, fetch, memory;
   uint64_t seed = 0;
   std::vector<double> responses;  // in the order of the design's runs
   double mean = 0;

@@ -33,7 +33,7 @@ namespace {
 namespace fs = std::filesystem;
 namespace proto = heddle::sweep::v1;
 
-constexpr std::array<const char*, 4> kKinds = {"divergence", "scheduler", "dispatch", "fetch"};
+constexpr std::array<const char*, 5> kKinds = {"divergence", "scheduler", "dispatch", "fetch", "memory"};
 
 absl::Status Prefixed(const std::string& prefix, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(prefix, ": ", status.message()));
@@ -138,7 +138,22 @@ absl::StatusOr<std::vector<std::string>> PoliciesOf(const google::protobuf::Repe
   return texts;
 }
 
-using PolicyTexts = std::array<std::vector<std::string>, 4>;  // by kKinds
+using PolicyTexts = std::array<std::vector<std::string>, kKinds.size()>;
+
+// Which of kKinds the assignment "divergence.KEY=VALUE" is for; kKinds.size() for a field of the machine. Those of its
+// memory, "memory.hierarchy.FIELD", have a message between.
+size_t KindOf(const std::string& assignment) {
+  const std::string name = assignment.substr(0, assignment.find('='));
+  const size_t dot = name.find('.');
+  const std::string kind = name.substr(0, dot);
+  if (kind == "memory" && dot != std::string::npos && name.find('.', dot + 1) != std::string::npos) {
+    return kKinds.size();
+  }
+  return static_cast<size_t>(std::find(kKinds.begin(), kKinds.end(), kind) - kKinds.begin());
+}
+
+// Behind "divergence.".
+std::string WithoutKind(const std::string& assignment) { return assignment.substr(assignment.find('.') + 1); }
 
 absl::StatusOr<PolicyTexts> AllPolicies(const proto::Sweep& sweep) {
   const bool swept = sweep.parameter_size() > 0;
@@ -146,7 +161,8 @@ absl::StatusOr<PolicyTexts> AllPolicies(const proto::Sweep& sweep) {
   HEDDLE_ASSIGN_OR_RETURN(auto scheduler, PoliciesOf<replay::SchedulerRegistry>(sweep.scheduler(), swept));
   HEDDLE_ASSIGN_OR_RETURN(auto dispatch, PoliciesOf<replay::DispatchRegistry>(sweep.dispatch(), swept));
   HEDDLE_ASSIGN_OR_RETURN(auto fetch, PoliciesOf<replay::FetchRegistry>(sweep.fetch(), swept));
-  return PolicyTexts{divergence, scheduler, dispatch, fetch};
+  HEDDLE_ASSIGN_OR_RETURN(auto memory, PoliciesOf<replay::MemoryRegistry>(sweep.memory(), swept));
+  return PolicyTexts{divergence, scheduler, dispatch, fetch, memory};
 }
 
 // The policy with one more parameter.
@@ -162,6 +178,7 @@ struct PolicyChoices {
   std::vector<replay::ChosenPolicy<replay::SchedulerRegistry>> scheduler;
   std::vector<replay::ChosenPolicy<replay::DispatchRegistry>> dispatch;
   std::vector<replay::ChosenPolicy<replay::FetchRegistry>> fetch;
+  std::vector<replay::ChosenPolicy<replay::MemoryRegistry>> memory;
 };
 
 // `what` tells where in the sweep they are: "with entries=8".
@@ -197,12 +214,8 @@ absl::StatusOr<Setting> MakeSetting(const Spec& spec, const std::vector<size_t>&
     const ParameterLevel& level = parameter.levels[row[i]];
     setting.planned.parameters.emplace_back(parameter.name, level.name);
     for (const std::string& assignment : level.set) {
-      const std::string kind = assignment.substr(0, assignment.find('.'));
-      const auto policy_kind = std::find(kKinds.begin(), kKinds.end(), kind);
-      if (policy_kind != kKinds.end()) {
-        for (std::string& text : texts[policy_kind - kKinds.begin()]) {
-          text = WithParameter(text, assignment.substr(kind.size() + 1));
-        }
+      if (const size_t kind = KindOf(assignment); kind != kKinds.size()) {
+        for (std::string& text : texts[kind]) text = WithParameter(text, WithoutKind(assignment));
         continue;
       }
       if (absl::Status status = replay::Override(setting.machine, assignment); !status.ok()) {
@@ -220,13 +233,9 @@ absl::StatusOr<Setting> MakeSetting(const Spec& spec, const std::vector<size_t>&
   HEDDLE_RETURN_IF_ERROR(Choose(texts[1], with, setting.policies.scheduler));
   HEDDLE_RETURN_IF_ERROR(Choose(texts[2], with, setting.policies.dispatch));
   HEDDLE_RETURN_IF_ERROR(Choose(texts[3], with, setting.policies.fetch));
+  HEDDLE_RETURN_IF_ERROR(Choose(texts[4], with, setting.policies.memory));
   setting.planned.digest = MachineDigest(setting.machine);
   return setting;
-}
-
-bool IsPolicyField(const std::string& assignment) {
-  const std::string kind = assignment.substr(0, assignment.find('.'));
-  return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
 }
 
 // Whether the parameters of a policy are good by themselves; of a policy that there is.
@@ -238,9 +247,10 @@ absl::Status CheckParameters(const std::string& text) {
 }
 
 // By kKinds.
-constexpr std::array<absl::Status (*)(const std::string&), 4> kCheckParameters = {
+constexpr std::array<absl::Status (*)(const std::string&), kKinds.size()> kCheckParameters = {
     CheckParameters<replay::DivergenceRegistry>, CheckParameters<replay::SchedulerRegistry>,
-    CheckParameters<replay::DispatchRegistry>, CheckParameters<replay::FetchRegistry>};
+    CheckParameters<replay::DispatchRegistry>, CheckParameters<replay::FetchRegistry>,
+    CheckParameters<replay::MemoryRegistry>};
 
 // Checked before anything is expanded, so that the message names the parameter: a policy that lacks it, a value out of
 // its range.
@@ -248,11 +258,10 @@ absl::Status CheckPolicyParameters(const Spec& spec, const PolicyTexts& policies
   for (const SweepParameter& parameter : spec.parameters) {
     for (const ParameterLevel& level : parameter.levels) {
       for (const std::string& assignment : level.set) {
-        if (!IsPolicyField(assignment)) continue;
-        const std::string kind = assignment.substr(0, assignment.find('.'));
-        const size_t index = std::find(kKinds.begin(), kKinds.end(), kind) - kKinds.begin();
-        for (const std::string& text : policies[index]) {
-          const absl::Status good = kCheckParameters[index](WithParameter(text, assignment.substr(kind.size() + 1)));
+        const size_t kind = KindOf(assignment);
+        if (kind == kKinds.size()) continue;
+        for (const std::string& text : policies[kind]) {
+          const absl::Status good = kCheckParameters[kind](WithParameter(text, WithoutKind(assignment)));
           if (!good.ok()) return Prefixed(absl::StrCat("parameter ", parameter.name), good);
         }
       }
@@ -289,28 +298,32 @@ absl::StatusOr<std::pair<std::string, machine::v1::Machine>> LoadNamed(const Spe
 
 // "baws_gtx480 core.schedulers=2 under pdom, gto, thread_blocks, fef".
 std::string RunName(const PlannedMachine& machine, const PlannedMachine::Policies& policies) {
-  return absl::StrCat(machine.name, machine.set.empty() ? "" : " ", absl::StrJoin(machine.set, " "), " under ",
-                      policies.divergence, ", ", policies.scheduler, ", ", policies.dispatch, ", ", policies.fetch);
+  return absl::StrCat(
+      machine.name, machine.set.empty() ? "" : " ", absl::StrJoin(machine.set, " "), " under ", policies.divergence,
+      ", ", policies.scheduler, ", ", policies.dispatch, ", ", policies.fetch,
+      policies.memory == replay::Configuration().memory.name ? "" : absl::StrCat(", ", policies.memory));
 }
 
 // The combinations of policies that go on the setting's machine; the others are counted by reason.
 void AddPolicies(Setting& setting, uint64_t points_each, std::map<std::string, uint64_t>& left_out) {
-  const bool fetches = setting.machine.core().front_end() == machine::v1::Core::IBUFFER;
   for (const auto& divergence : setting.policies.divergence) {
     for (const auto& scheduler : setting.policies.scheduler) {
       for (const auto& dispatch : setting.policies.dispatch) {
         for (const auto& fetch : setting.policies.fetch) {
-          replay::CheckedConfiguration configuration{divergence, scheduler, dispatch, fetch};
-          absl::Status goes = replay::CheckPolicies(configuration);
-          if (goes.ok()) goes = replay::CheckFrontEnd(configuration, setting.machine);
-          if (!goes.ok()) {
-            left_out[std::string(goes.message())] += points_each;
-            continue;
+          for (const auto& memory : setting.policies.memory) {
+            replay::CheckedConfiguration configuration{divergence, scheduler, dispatch, fetch, memory};
+            absl::Status goes = replay::CheckPolicies(configuration);
+            if (goes.ok()) goes = replay::CheckFrontEnd(configuration, setting.machine);
+            if (!goes.ok()) {
+              left_out[std::string(goes.message())] += points_each;
+              continue;
+            }
+            setting.planned.policies.push_back({PolicyText(divergence.written), PolicyText(scheduler.written),
+                                                PolicyText(dispatch.written), PolicyText(fetch.written),
+                                                PolicyText(memory.written),
+                                                CanonicalPolicies(configuration, setting.machine)});
+            setting.configurations.push_back(std::move(configuration));
           }
-          setting.planned.policies.push_back({PolicyText(divergence.written), PolicyText(scheduler.written),
-                                              PolicyText(dispatch.written), PolicyText(fetch.written),
-                                              CanonicalPolicies(configuration, fetches)});
-          setting.configurations.push_back(std::move(configuration));
         }
       }
     }
@@ -359,6 +372,7 @@ absl::StatusOr<Expansion> Expand(const Spec& spec, const std::string& folder) {
       unread.AddPolicies(setting.policies.scheduler);
       unread.AddPolicies(setting.policies.dispatch);
       unread.AddPolicies(setting.policies.fetch);
+      unread.AddPolicies(setting.policies.memory);
       AddPolicies(setting, points_each, left_out);
       for (size_t i = 0; i < setting.configurations.size(); ++i) {
         equal.Add("", RunName(setting.planned, setting.planned.policies[i]), named.second, setting.machine,
@@ -408,6 +422,7 @@ absl::Status ForEachPoint(const Spec& spec, const Expansion& expansion,
           point.scheduler = policies.scheduler;
           point.dispatch = policies.dispatch;
           point.fetch = policies.fetch;
+          point.memory = policies.memory;
           for (const uint64_t seed : spec.sweep.seed()) {
             point.seed = seed;
             point.key = KeyOf(trace.digest, kernels, machine.digest, policies.canonical, seed, expansion.plan.settings);

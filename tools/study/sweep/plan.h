@@ -22,7 +22,7 @@ struct PlannedMachine {
   std::vector<std::pair<std::string, std::string>> parameters;
   std::string digest;  // MachineDigest
   struct Policies {
-    std::string divergence, scheduler, dispatch, fetch;
+    std::string divergence, scheduler, dispatch, fetch, memory;
     std::string canonical;
   };
   std::vector<Policies> policies;
@@ -43,8 +43,8 @@ struct Expansion {
 absl::StatusOr<Expansion> Expand(const Spec& spec, const std::string& folder);
 
 // Calls `use` for every point, with its key, in the order of their numbers: by trace, kernels, machine and setting,
-// policies (divergence slowest, then scheduler, dispatch, fetch), seed. An error of `use` ends it. Refuses two points
-// with one key, naming both.
+// policies (divergence slowest, then scheduler, dispatch, fetch, memory), seed. An error of `use` ends it. Refuses two
+// points with one key, naming both.
 absl::Status ForEachPoint(const Spec& spec, const Expansion& expansion,
                           const std::function<absl::Status(const Point& point)>& use);
 

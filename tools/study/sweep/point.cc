@@ -32,11 +32,17 @@ std::string Canonical(const replay::ChosenPolicy<Registry>& policy) {
 Json PointJson(const Point& point) {
   Json parameters = Json::object();
   for (const auto& [name, value] : point.parameters) parameters[name] = value;
-  return {{"trace", point.trace},         {"kernels", point.kernels},
-          {"machine", point.machine},     {"divergence", point.divergence},
-          {"scheduler", point.scheduler}, {"dispatch", point.dispatch},
-          {"fetch", point.fetch},         {"set", point.set},
-          {"seed", point.seed},           {"parameters", parameters}};
+  return {{"trace", point.trace},
+          {"kernels", point.kernels},
+          {"machine", point.machine},
+          {"divergence", point.divergence},
+          {"scheduler", point.scheduler},
+          {"dispatch", point.dispatch},
+          {"fetch", point.fetch},
+          {"memory", point.memory},
+          {"set", point.set},
+          {"seed", point.seed},
+          {"parameters", parameters}};
 }
 
 std::string PointLine(const Point& point) {
@@ -61,8 +67,9 @@ absl::StatusOr<Point> ParsePoint(std::string_view line) {
   bool good = text("key", point.key) && IsSha256(point.key) && text("trace", point.trace) &&
               text("kernels", point.kernels) && text("machine", point.machine) &&
               text("divergence", point.divergence) && text("scheduler", point.scheduler) &&
-              text("dispatch", point.dispatch) && text("fetch", point.fetch) && set != json.end() && set->is_array() &&
-              seed != json.end() && seed->is_number_unsigned() && parameters != json.end() && parameters->is_object();
+              text("dispatch", point.dispatch) && text("fetch", point.fetch) && text("memory", point.memory) &&
+              set != json.end() && set->is_array() && seed != json.end() && seed->is_number_unsigned() &&
+              parameters != json.end() && parameters->is_object();
   if (good) {
     for (const Json& assignment : *set) {
       good = good && assignment.is_string();
@@ -84,15 +91,19 @@ replay::Configuration ConfigurationOf(const Point& point) {
   configuration.scheduler = replay::PolicySpec::FromText(point.scheduler);
   configuration.dispatch = replay::PolicySpec::FromText(point.dispatch);
   configuration.fetch = replay::PolicySpec::FromText(point.fetch);
+  configuration.memory = replay::PolicySpec::FromText(point.memory);
   configuration.seed = point.seed;
   return configuration;
 }
 
-std::string CanonicalPolicies(const replay::CheckedConfiguration& configuration, bool fetches) {
+std::string CanonicalPolicies(const replay::CheckedConfiguration& configuration, const machine::v1::Machine& machine) {
   std::string text =
       absl::StrCat("divergence ", Canonical(configuration.divergence), "\nscheduler ",
                    Canonical(configuration.scheduler), "\ndispatch ", Canonical(configuration.dispatch), "\n");
-  if (fetches) absl::StrAppend(&text, "fetch ", Canonical(configuration.fetch), "\n");
+  if (machine.core().front_end() == machine::v1::Core::IBUFFER) {
+    absl::StrAppend(&text, "fetch ", Canonical(configuration.fetch), "\n");
+  }
+  if (replay::HasDataCache(machine)) absl::StrAppend(&text, "memory ", Canonical(configuration.memory), "\n");
   return text;
 }
 

@@ -26,6 +26,7 @@ struct Point {
   std::string scheduler;
   std::string dispatch;
   std::string fetch;
+  std::string memory;
   std::vector<std::string> set;  // assignments to fields of the machine, in order
   uint64_t seed = 0;
   std::vector<std::pair<std::string, std::string>> parameters;  // name of the parameter, its value or level
@@ -48,10 +49,9 @@ struct RunSettings {
 };
 
 // The policies of a configuration with the value of every parameter they have, defaults included, and the digest of
-// their code if that is not the tree's, one line each: texts that mean the same give the same lines. `fetches`: whether
-// the machine has a fetch stage; without it there is no line of a fetch policy. Errors: unknown names, wrong
-// parameters.
-std::string CanonicalPolicies(const replay::CheckedConfiguration& configuration, bool fetches);
+// their code if that is not the tree's, one line each: texts that mean the same give the same lines. A machine without
+// instruction buffers has no line of a fetch policy, and one without a data cache none of a memory policy.
+std::string CanonicalPolicies(const replay::CheckedConfiguration& configuration, const machine::v1::Machine& machine);
 
 // SHA-256 of the machine in Protocol Buffers' deterministic encoding.
 std::string MachineDigest(const machine::v1::Machine& machine);

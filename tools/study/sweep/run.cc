@@ -215,8 +215,7 @@ class Runner {
     HEDDLE_ASSIGN_OR_RETURN(replay::CheckedConfiguration configuration,
                             replay::CheckConfiguration(ConfigurationOf(point)));
     replay::BatchRun run{.configuration = std::move(configuration), .options = {}};
-    const bool fetches = machine->core().front_end() == machine::v1::Core::IBUFFER;
-    const std::string canonical = CanonicalPolicies(run.configuration, fetches);
+    const std::string canonical = CanonicalPolicies(run.configuration, *machine);
     const RunSettings& settings = folder_.plan().settings;
     const std::string key = KeyOf(folder_.plan().FindTrace(point.trace)->digest, point.kernels, MachineDigest(*machine),
                                   canonical, point.seed, settings);

@@ -194,6 +194,7 @@ absl::Status CheckLists(proto::Sweep& sweep) {
   if (sweep.scheduler().empty()) sweep.add_scheduler("lrr");
   if (sweep.dispatch().empty()) sweep.add_dispatch("thread_blocks");
   if (sweep.fetch().empty()) sweep.add_fetch("round_robin");
+  if (sweep.memory().empty()) sweep.add_memory("lru");
   if (sweep.seed().empty()) sweep.add_seed(0);
   for (const auto& [what, list] : {std::pair{"trace", &sweep.trace()},
                                    {"kernels", &sweep.kernels()},
@@ -201,7 +202,8 @@ absl::Status CheckLists(proto::Sweep& sweep) {
                                    {"divergence", &sweep.divergence()},
                                    {"scheduler", &sweep.scheduler()},
                                    {"dispatch", &sweep.dispatch()},
-                                   {"fetch", &sweep.fetch()}}) {
+                                   {"fetch", &sweep.fetch()},
+                                   {"memory", &sweep.memory()}}) {
     HEDDLE_RETURN_IF_ERROR(CheckList(what, *list));
   }
   std::set<uint64_t> seeds(sweep.seed().begin(), sweep.seed().end());

@@ -2,7 +2,7 @@
 // them.
 //
 //   machines  [{name, sms, ports, warp_size, baseline: run, peak_ipc, dram_bytes_per_cycle?, dram_access_bytes?}]
-//   runs      [{name, divergence, scheduler, dispatch, fetch, machine, parameters}]     policies on a machine
+//   runs      [{name, divergence, scheduler, dispatch, fetch, memory, machine, parameters}]     policies on a machine
 //   kernels   [{name, kernel, trace, digest, launches, instructions?: [[pc, text, file, line, source]]}]
 //   cells     [{k: kernel, r: run, cycles, range?: [least, most, seeds], wi, ti: warp- and thread-instructions,
 //               ipc, activity, depth, sizes: issues by threads, stalls?: by STALLS, ports: by PORTS, threads: by

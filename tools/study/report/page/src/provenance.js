@@ -19,11 +19,11 @@ export function mountProvenance(parent, study) {
                        number(one.blocks), number(one.threads)])),
           make('h3', {}, 'Runs'),
           table(
-              ['run', 'machine', 'divergence', 'scheduler', 'dispatch', 'fetch', 'parameters'], 7,
+              ['run', 'machine', 'divergence', 'scheduler', 'dispatch', 'fetch', 'memory', 'parameters'], 8,
               study.runs.map(
                   (run) =>
                       [run.name, study.machines[run.machine].name, run.divergence, run.scheduler, run.dispatch,
-                       run.fetch || '–', make('small', {}, parameters(run))])),
+                       run.fetch || '–', run.memory || '–', make('small', {}, parameters(run))])),
           study.notes.length > 0 ? make(
                                        'div', {}, make('h3', {}, 'What these results cannot stand for'),
                                        make('ul', {}, study.notes.map((note) => make('li', {}, note)))) :

@@ -6,7 +6,7 @@ const MOST_BARS = 8;
 function firstBars(study, runs) {
   if (runs.length <= MOST_BARS) return [...runs];
   const policies = (kind) => new Set(runs.map((run) => study.runs[run][kind]));
-  const differs = ['divergence', 'scheduler', 'dispatch', 'fetch'].find((kind) => policies(kind).size > 1);
+  const differs = ['divergence', 'scheduler', 'dispatch', 'fetch', 'memory'].find((kind) => policies(kind).size > 1);
   return [...policies(differs)]
       .map((policy) => runs.find((run) => study.runs[run][differs] === policy))
       .slice(0, MOST_BARS);
