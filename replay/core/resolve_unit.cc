@@ -134,6 +134,7 @@ bool ResolveUnit::Resolve(SlotId slot, ResolveReason reason, bool take) {
   resolution.groups = pending_.paths.live();
   resolution.exited = exited;
   resolution.lanes = &pending_.lanes;
+  resolution.executed = step.guarded ? sm_.cursors.LanesUnderGuard(pending_.lanes) : pending_.lanes.mask;
   resolution.reconvergence = Position::Exit();
   resolution.conditional = false;
   resolution.uniform = step.uniform;

@@ -48,6 +48,9 @@ struct Resolution {
   std::span<const PathGroup> groups;  // live threads by next position, ascending by position; empty if all exited
   LaneMask exited = 0;                // lanes whose thread has ended; they are no longer in the slot
   const Lanes* lanes = nullptr;       // lanes of the slot before the exit, for `groups` and `exited`
+  // Of `lanes`, those whose thread has executed the instruction: all of them, but for those whose guard was false. In a
+  // block of guarded instructions they are the same for all of it.
+  LaneMask executed = 0;
   // The branch's reconvergence point: its immediate post-dominator at the same depth, or the caller's continuation if
   // that is the function's end; Exit() if that is the kernel's end or the instruction is no branch.
   Position reconvergence;

@@ -260,6 +260,7 @@ bool ReferenceSm::Finish(SlotId slot, const Lanes& lanes, Pc pc, bool barrier_re
   for (const auto& [at, group] : outcome.groups) asked.groups.push_back(group);
   asked.resolution.groups = asked.groups;
   asked.resolution.lanes = &asked.lanes;
+  asked.resolution.executed = Executing(lanes);
   asked.resolution.slot = slot;
   asked.resolution.from = table.position[slot];
   asked.resolution.reason = take                         ? ResolveReason::kLanes

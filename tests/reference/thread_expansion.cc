@@ -66,13 +66,16 @@ const v1::BasicBlock* Guarded(const v1::KernelProgram& program, const v1::BasicB
   if (ways != 1) return nullptr;
   const std::set<v1::OpClass> kept = {v1::OP_BARRIER, v1::OP_FENCE,  v1::OP_ASYNC,      v1::OP_BRANCH,
                                       v1::OP_CALL,    v1::OP_RETURN, v1::OP_CONVERGENCE};
+  const auto breaks = [](const v1::Instruction& instruction) {
+    return instruction.op() == v1::OP_CONVERGENCE && instruction.convergence().role() == v1::Convergence::BREAK;
+  };
   for (uint32_t pc = guarded.first_instruction(); pc < guarded.first_instruction() + guarded.instruction_count();
        ++pc) {
     const bool of_a_thread = std::ranges::all_of(at(pc).operand(), [](const v1::Operand& operand) {
       return operand.kind() == v1::Operand::UNIFORM || operand.kind() == v1::Operand::ADDRESS;
     });
-    const bool together =
-        at(pc).has_matrix() || !of_a_thread || kept.contains(at(pc).op()) || NamesBarrier(program, block, at(pc));
+    const bool together = at(pc).has_matrix() || !of_a_thread ||
+                          (!breaks(at(pc)) && (kept.contains(at(pc).op()) || NamesBarrier(program, block, at(pc))));
     if (together || (at(pc).flags() & v1::FLAG_GUARDED) == 0) return nullptr;
   }
   return &guarded;

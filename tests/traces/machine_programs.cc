@@ -96,6 +96,42 @@ void AddBarriers(v1::KernelProgram& program) {
   }
 }
 
+// The barrier that a block sets last; 0 if none.
+uint32_t BarrierSetIn(const v1::KernelProgram& program, const v1::BasicBlock& block) {
+  uint32_t barrier = 0;
+  for (Pc pc = block.first_instruction(); pc < block.first_instruction() + block.instruction_count(); ++pc) {
+    const Convergence& what = program.instruction(static_cast<int>(pc)).convergence();
+    if (what.role() == Convergence::SET) barrier = what.barrier();
+  }
+  return barrier;
+}
+
+// Where some threads run a few plain instructions more than the others, and come from nowhere else, these stand under a
+// guard in place of a branch, and the first that computes is a BREAK.
+void GuardBreaks(v1::KernelProgram& program) {
+  std::vector<int> entries(static_cast<size_t>(program.block_size()));
+  for (const v1::BasicBlock& block : program.block()) {
+    for (const uint32_t next : block.successor()) ++entries[next];
+  }
+  for (const v1::BasicBlock& block : program.block()) {
+    if (block.terminator() != v1::BRANCH_CONDITIONAL) continue;
+    const v1::BasicBlock& guarded = program.block(static_cast<int>(block.successor(0)));
+    const Pc breaks = Replaceable(program, guarded);
+    const bool goes_on = guarded.terminator() == v1::FALL_THROUGH && guarded.successor(0) == block.successor(1);
+    if (breaks == kNoPc || !goes_on || entries[block.successor(0)] != 1) continue;
+    const auto begin = program.mutable_instruction()->begin() + guarded.first_instruction();
+    const auto end = begin + guarded.instruction_count();
+    const bool is_plain = std::all_of(
+        begin, end, [](const v1::Instruction& one) { return one.op() == v1::OP_INT_ALU || Program::HasAddress(one); });
+    if (!is_plain) continue;
+    std::for_each(begin, end, [](v1::Instruction& one) { one.set_flags(one.flags() | v1::FLAG_GUARDED); });
+    MakeConvergence(*program.mutable_instruction(static_cast<int>(breaks)), Convergence::BREAK,
+                    BarrierSetIn(program, block));
+    program.mutable_instruction(static_cast<int>(block.first_instruction() + block.instruction_count() - 1))
+        ->set_op(v1::OP_INT_ALU);
+  }
+}
+
 // Numbers the registers of a function anew, in the order of files and numbers, and lists what they are.
 class Registers {
  public:
@@ -251,8 +287,9 @@ v1::KernelProgram MachineSample() {
   return program;
 }
 
-v1::KernelProgram WithMachineCode(v1::KernelProgram program) {
+v1::KernelProgram WithMachineCode(v1::KernelProgram program, bool guards) {
   AddBarriers(program);
+  if (guards) GuardBreaks(program);
   SayMachineCode(program);
   for (v1::Function& function : *program.mutable_function()) {
     Registers registers(program, function);

@@ -19,8 +19,9 @@ v1::KernelProgram MachineSample();
 
 // The program as machine code: its registers are the architecture's, every instruction has control bits, and where
 // paths meet again some instructions set convergence barriers and wait at them. The result is right, whatever its
-// threads do.
-v1::KernelProgram WithMachineCode(v1::KernelProgram program);
+// threads do. `guards`: where it can be, threads go past what others run, under a guard, and these break away from a
+// barrier.
+v1::KernelProgram WithMachineCode(v1::KernelProgram program, bool guards = false);
 
 }  // namespace heddle::trace::testing
 

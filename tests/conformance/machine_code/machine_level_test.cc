@@ -1,6 +1,7 @@
 // Machine code under every policy: registers of the architecture, control bits and convergence barriers change nothing
 // of what threads do, and an instruction of a convergence barrier issues as a move does. Stall counts hold warps.
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "tests/random/random_machine.h"
 #include "tests/traces/machine_programs.h"
 #include "tests/traces/program_builder.h"
+#include "traces/format/program/predication.h"
 
 namespace heddle::replay {
 namespace {
@@ -132,6 +134,48 @@ TEST(MachineLevel, RulesHoldWhereTheCodesBarriersAreFollowed) {
       if (HasFailure()) return;
     }
   }
+}
+
+// The program's BREAKs under a guard that all threads of a warp come by.
+int CountGuardedBreaks(const trace::Program& program) {
+  const std::optional<trace::PredicatedProgram> predicated = trace::Predicate(program);
+  if (!predicated.has_value()) return 0;
+  int breaks = 0;
+  for (trace::Pc pc = 0; pc < program.instruction_count(); ++pc) {
+    breaks += predicated->guarded[program.block_of(pc)] != trace::Guarded::kNo &&
+              program.instruction(pc).convergence().role() == v1::Convergence::BREAK;
+  }
+  return breaks;
+}
+
+// Threads under a guard break away, the others of their warp go past: in all policies, and in those that follow
+// barriers.
+TEST(MachineLevel, RulesHoldWhereGuardedThreadsBreakAway) {
+  std::vector<AcceptedConfiguration> all = Shuffled(ThatFollowBarriers());
+  std::vector<AcceptedConfiguration> others = Shuffled(DefaultConfigurations(Seams::kAll).accepted);
+  size_t next = 0;
+  int breaks = 0;
+  for (const uint64_t seed : Seeds(950'000, 14)) {
+    v1::KernelProgram program = trace::testing::RandomProgram(
+        seed, {.depth = 2, .statements = 6, .barriers = seed % 2 == 1, .calls = true, .wide = true});
+    const auto trace =
+        MakeTrace(WithoutConditionalBreaks(trace::testing::WithMachineCode(std::move(program), /*guards=*/true)), seed);
+    breaks += CountGuardedBreaks(*trace->launches()[0].program);
+    for (const bool buffers : {false, true}) {
+      const machine::v1::Machine machine = MachineFor(seed, buffers, *trace->launches()[0].program);
+      SCOPED_TRACE(absl::StrCat("seed ", seed, ", machine { ", machine.ShortDebugString(), " }"));
+      std::vector<AcceptedConfiguration> some;
+      for (int i = 0; i < 4; ++i, ++next) {
+        some.push_back(all[next % all.size()]);
+        some.push_back(others[next % others.size()]);
+      }
+      some = ForMachine(some, machine);
+      ExpectRulesKept(*trace, machine, some);
+      ExpectEqual(*trace, machine, some);
+      if (HasFailure()) return;
+    }
+  }
+  EXPECT_GT(breaks, 5) << "the programs show too little";
 }
 
 // What the vendor's assembler made of kernels of traces/kernels (tiny recipes, PTX by nvcc 13.0): guards, convergence

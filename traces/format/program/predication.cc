@@ -40,9 +40,11 @@ bool NamesBarrier(const v1::Function& function, const v1::Instruction& instructi
   return std::ranges::any_of(instruction.dst(), is_barrier) || std::ranges::any_of(instruction.src(), is_barrier);
 }
 
-// Whether threads that do not execute the instruction can come by with those that do. An exit ends the block.
+// Whether threads that do not execute the instruction can come by with those that do. An exit ends the block. Of a
+// BREAK policies are told who has executed it, and nobody waits there.
 bool MayBePassed(const v1::Function& function, const v1::Instruction& instruction) {
-  if (instruction.has_matrix() || NamesBarrier(function, instruction)) return false;
+  const bool breaks = instruction.convergence().role() == v1::Convergence::BREAK;
+  if (instruction.has_matrix() || (NamesBarrier(function, instruction) && !breaks)) return false;
   for (const v1::Operand& operand : instruction.operand()) {
     if (operand.kind() != v1::Operand::UNIFORM && operand.kind() != v1::Operand::ADDRESS) return false;
   }
@@ -53,8 +55,9 @@ bool MayBePassed(const v1::Function& function, const v1::Instruction& instructio
     case v1::OP_BRANCH:
     case v1::OP_CALL:
     case v1::OP_RETURN:
-    case v1::OP_CONVERGENCE:  // a policy that follows barriers has to know which threads wait, or break away
       return false;
+    case v1::OP_CONVERGENCE:
+      return breaks;
     default:
       return true;
   }

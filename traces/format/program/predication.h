@@ -28,10 +28,11 @@ struct PredicatedProgram {
 };
 
 // The program as warps walk it, where some guard (Program::DecidesGuard) only decides whether a thread computes,
-// accesses memory, or exits: its block falls through, and so does every thread. Behind a guarded exit, whose block has
-// a `taken` then, those whose guard is false go on there. Guards of barriers, fences, calls, and of what a warp
-// executes together, stay decisions. Blocks that have nothing but a `nop.join` before such a guard are no part of the
-// walk any more: whoever comes to one is at what it guards. No value if there is no such guard.
+// accesses memory, breaks away from a convergence barrier, or exits: its block falls through, and so does every thread.
+// Behind a guarded exit, whose block has a `taken` then, those whose guard is false go on there. Guards of barriers,
+// fences, calls, waits at convergence barriers, and of what a warp executes together, stay decisions. Blocks that have
+// nothing but a `nop.join` before such a guard are no part of the walk any more: whoever comes to one is at what it
+// guards. No value if there is no such guard.
 std::optional<PredicatedProgram> Predicate(const Program& program);
 
 // How many guards of the program stay decisions.

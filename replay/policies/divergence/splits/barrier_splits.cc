@@ -52,7 +52,7 @@ Verdict BarrierSplitsPolicy::Resolve(const Resolution& resolution, WarpEditor& e
     return Verdict::kAccepted;
   }
   warp.splits[index].stalled = false;
-  const ConvergenceStep* const hold = Take(warp, index, resolution.from);
+  const ConvergenceStep* const hold = Take(warp, index, resolution.from, resolution.executed);
   if (warp.barriers.any_saved()) {
     for (const PathGroup& group : resolution.groups) {
       if (group.at.depth() < resolution.from.depth()) warp.barriers.Return(resolution.from.depth(), group.lanes);
@@ -80,14 +80,14 @@ Verdict BarrierSplitsPolicy::Resolve(const Resolution& resolution, WarpEditor& e
 }
 
 // What the code does with barriers takes effect, and then whoever it lets go is ready. `index` stays the split's.
-const ConvergenceStep* BarrierSplitsPolicy::Take(Warp& warp, size_t& index, Position last) {
+const ConvergenceStep* BarrierSplitsPolicy::Take(Warp& warp, size_t& index, Position last, LaneMask executed) {
   const Split& split = warp.splits[index];
   const uint32_t b = program_.block_of(last.pc());
   const trace::Block& block = program_.block(b);
   const bool began_here = split.next.pc() >= block.first && split.next.pc() <= block.first + block.count;
   const ConvergenceStep* hold = nullptr;
   bool changed = false;
-  const LaneMask lanes = split.mask & ~split.beside;
+  const LaneMask lanes = split.mask & ~split.beside & executed;
   for (const ConvergenceStep& step : code_.StepsOf(b, began_here ? split.next.pc() : block.first, last.pc())) {
     switch (step.kind) {
       case Kind::kSet:
@@ -353,7 +353,7 @@ void BarrierSplitsPolicy::BarrierArrived(SlotId slot, uint32_t /*barrier*/, Warp
   }
   if (warp.splits.size() == 1 && warp.splits[index].beside == 0) return;
   const Position at = editor.table().position[slot];
-  Take(warp, index, at);
+  Take(warp, index, at, editor.table().lanes[slot].mask);
   PartBeside(warp, index);
   warp.splits[index].next = Position(at.pc() + 1, at.depth());
   warp.splits[index].state = State::kAtBlockBarrier;

@@ -86,9 +86,9 @@ class BarrierSplitsPolicy final : public DivergencePolicy {
   // else can move.
   size_t Next(Warp& warp);
 
-  // What the split's running threads have done up to `last`, from its `next` on. Returns the step that may hold them;
-  // null if there is none.
-  const ConvergenceStep* Take(Warp& warp, size_t& index, Position last);
+  // What the split's running threads have done up to `last`, from its `next` on; `executed`: those whose guard, if
+  // there is one, holds. Returns the step that may hold them; null if there is none.
+  const ConvergenceStep* Take(Warp& warp, size_t& index, Position last, LaneMask executed);
   static bool Passes(const ConvergenceStep& hold, const Split& split, Warp& warp);
   // The slot goes on at once, if nothing holds its split; false if the warp has to be looked at.
   bool GoesOn(const Resolution& resolution, const ConvergenceStep* hold, Warp& warp, Split& split, WarpEditor& editor);

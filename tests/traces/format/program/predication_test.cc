@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "tests/traces/machine_programs.h"
 #include "tests/traces/program_builder.h"
 
 namespace heddle::trace {
@@ -102,6 +103,29 @@ TEST(Predication, GuardsOfWhatThreadsWaitAtStayDecisions) {
     ASSERT_TRUE(program.ok()) << program.status();
     EXPECT_FALSE(Predicate(*program).has_value()) << v1::OpClass_Name(op);
     EXPECT_EQ(CountPartingGuards(*program), 1u);
+  }
+}
+
+// Who breaks away from a convergence barrier goes on at once; who waits at one does not.
+TEST(Predication, ThreadsComeByABreakAndNoOtherConvergence) {
+  using v1::Convergence;
+  for (const Convergence::Role role : {Convergence::BREAK, Convergence::WARP_SYNC, Convergence::YIELD}) {
+    v1::KernelProgram proto = OneGuard();
+    proto.set_level(v1::LEVEL_MACHINE);
+    proto.set_target("sm_80");
+    testing::MakeConvergence(*proto.mutable_instruction(1), role);
+    proto.mutable_function(0)->set_register_file(std::string(1, static_cast<char>(v1::FILE_CONVERGENCE)));
+    proto.mutable_function(0)->set_register_number(std::string(1, '\0'));
+    proto.mutable_instruction(0)->clear_dst();
+    proto.mutable_instruction(0)->clear_src();
+    proto.mutable_instruction(1)->clear_dst();
+    proto.mutable_instruction(1)->clear_src();
+    proto.mutable_instruction(1)->add_src(1);
+    const absl::StatusOr<Program> program = Program::Create(proto);
+    ASSERT_TRUE(program.ok()) << program.status();
+    const bool passes = role == Convergence::BREAK;
+    EXPECT_EQ(Predicate(*program).has_value(), passes) << Convergence::Role_Name(role);
+    EXPECT_EQ(CountPartingGuards(*program), passes ? 0u : 1u);
   }
 }
 
