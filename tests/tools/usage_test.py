@@ -269,7 +269,7 @@ class Capture(CommandTest):
             (["--ptx-from", "clang", recipe], "--ptx-from is for machine code"),
             (["--level", "3", "--fast", recipe], "--level excludes --fast"),
             (["--level", "3", "--zstd-level", "4", recipe], "--level excludes --zstd-level"),
-            (["--level", "machine", "--", "true"], "--level machine is for recipes"),
+            (["--arch", "sm_80", "--", "true"], "--arch is for machine code: give --level machine"),
         ):
             done = heddle("capture", "-o", self.folder / "x.htrace", *words)
             self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done.stderr)

@@ -24,6 +24,7 @@
 #include "tools/capture/run_program.h"
 #include "tools/console/option_checks.h"
 #include "tools/console/usage_errors.h"
+#include "tracegen/application/machine_source.h"
 #include "tracegen/application/settings.h"
 #include "traces/format/container/replaceable.h"
 #include "traces/format/program/kernel_name.h"
@@ -293,14 +294,20 @@ int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> pr
   if (status.ok() && !launches.empty()) status = ReadLaunches(launches, settings);
   if (status.ok() && !choice.empty()) status = ReadBlockChoice(choice, settings);
   if (status.ok() && program.empty()) status = absl::InvalidArgumentError("name the program to run behind --");
-  if (status.ok() && options.machine_code) {
-    status = absl::InvalidArgumentError(
-        "--level machine is for recipes: what a program launches is captured as PTX; write a recipe for its kernel");
+  if (const std::string reason = WhyNoMachineOptions(app, options); status.ok() && !reason.empty()) {
+    status = absl::InvalidArgumentError(reason);
   }
   if (status.ok()) status = CheckNotTheProgram(options.output, program[0]);
   if (!status.ok()) {
     PrintMessage(std::string(status.message()));
     return kWrongUsage;
+  }
+  if (options.machine_code) {
+    settings.architecture = options.architecture;
+    if (const absl::Status found = MachineTarget::Find(options.architecture).status(); !found.ok()) {
+      PrintMessage(std::string(found.message()));
+      return kFailure;
+    }
   }
   for (const std::string& left : RemoveStaleFolders(options.output)) {
     if (!options.quiet) PrintMessage(absl::StrCat("note: ", left));

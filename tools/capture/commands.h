@@ -48,12 +48,18 @@ struct OutputOptions {
   unsigned jobs = 1;
   bool quiet = false;
   bool record_writers = false;
-  bool machine_code = false;  // --level machine
+  bool machine_code = false;           // --level machine
+  std::string architecture = "sm_80";  // --arch
 };
 
-// Adds -o, --level, --zstd-level, --fast, --small, --threads, --jobs, --quiet and --record-writers. `--level 12` means
+// Adds -o, --level, --arch, --zstd-level, --fast, --small, --threads, --jobs, --quiet and --record-writers. `--level
+// 12` means
 // `--zstd-level 12`: Zstandard's was the only level for long, and is in the other commands that write traces.
 void AddOutputOptions(CLI::App& app, OutputOptions& options);
+
+// That --arch, or another option of `names`, says something about machine code where none is asked for; empty if not.
+std::string WhyNoMachineOptions(const CLI::App& app, const OutputOptions& options,
+                                const std::vector<std::string>& names = {});
 
 // If --record-writers asks for it, adds the column of last writers to a complete trace (traces/format). Tells where it
 // lacks some. Errors: there is no column; the trace is as it was.

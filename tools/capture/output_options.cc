@@ -1,8 +1,12 @@
+#include <string>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tools/capture/commands.h"
 #include "tools/console/option_checks.h"
 #include "tools/console/with_thousands.h"
+#include "tracegen/machine/encoding/architecture.h"
 #include "traces/base/printable.h"
 #include "traces/format/edit/add_last_writers.h"
 #include "traces/format/edit/last_writer_tracker.h"
@@ -34,9 +38,8 @@ void AddLevel(CLI::App& app, OutputOptions& options) {
         options.machine_code = text == kMachine;
         if (text != kPtx && text != kMachine) options.zstd_level = std::stoi(text);
       },
-      "level of the code that is recorded: PTX, or the machine code that NVIDIA's assembler makes of a recipe's "
-      "kernels "
-      "(--arch); a number is a Zstandard level");
+      "level of the code that is recorded: PTX, or the machine code that NVIDIA's assembler makes of it (--arch); a "
+      "number is a Zstandard level");
   option->check(level)->default_str(kPtx);
   // Of the levels of Zstandard there can be one.
   app.final_callback([&app, option] {
@@ -47,12 +50,38 @@ void AddLevel(CLI::App& app, OutputOptions& options) {
   });
 }
 
+constexpr char kArch[] = "--arch";
+
+void AddArchitecture(CLI::App& app, OutputOptions& options) {
+  std::vector<std::string> names;
+  for (const machine::Architecture architecture : machine::kArchitectures) {
+    names.push_back(machine::ArchitectureName(architecture));
+  }
+  app.add_option(kArch, options.architecture, "with --level machine: the card whose machine code is recorded")
+      ->capture_default_str()
+      ->check(CLI::IsMember(names));
+}
+
 }  // namespace
+
+std::string WhyNoMachineOptions(const CLI::App& app, const OutputOptions& options,
+                                const std::vector<std::string>& names) {
+  if (options.machine_code) return "";
+  std::vector<std::string> all = {kArch};
+  all.insert(all.end(), names.begin(), names.end());
+  for (const std::string& name : all) {
+    if (app.get_option(name)->count() != 0) {
+      return absl::StrCat(name, " is for machine code: give --level machine, too (see heddle capture --help)");
+    }
+  }
+  return "";
+}
 
 void AddOutputOptions(CLI::App& app, OutputOptions& options) {
   options.threads = trace::UsualThreads();
   app.add_option("-o,--output", options.output, "trace file to write (.htrace)")->required();
   AddLevel(app, options);
+  AddArchitecture(app, options);
   CLI::Option* level = app.add_option("--zstd-level", options.zstd_level, "Zstandard level, how hard to compress")
                            ->capture_default_str()
                            ->check(tools::WholeNumberFromTo(1, kMostZstdLevel));

@@ -18,7 +18,6 @@
 #include "tools/console/option_checks.h"
 #include "tools/console/usage_errors.h"
 #include "tracegen/execute/block/fault_handler.h"
-#include "tracegen/machine/encoding/architecture.h"
 #include "tracegen/recipe/recipe_run.h"
 #include "traces/base/link_target.h"
 
@@ -84,17 +83,9 @@ std::string HintAtDashes(const CLI::App& app, const std::string& recipe) {
   return "; put -- before a program and its arguments: heddle capture -o TRACE -- PROGRAM ARGUMENTS...";
 }
 
-constexpr char kArch[] = "--arch", kPtxFrom[] = "--ptx-from";
+constexpr char kPtxFrom[] = "--ptx-from";
 
-void AddMachineOptions(CLI::App& app, MachineLevel& level, const char* group) {
-  std::vector<std::string> names;
-  for (const machine::Architecture architecture : machine::kArchitectures) {
-    names.push_back(machine::ArchitectureName(architecture));
-  }
-  app.add_option(kArch, level.architecture, "with --level machine: the card whose machine code is recorded")
-      ->capture_default_str()
-      ->check(CLI::IsMember(names))
-      ->group(group);
+void AddPtxFrom(CLI::App& app, MachineLevel& level, const char* group) {
   app.add_option(kPtxFrom, level.ptx_from,
                  "with --level machine: who makes PTX of CUDA source: nvcc (of an installed toolkit, or its path), or "
                  "clang")
@@ -103,24 +94,13 @@ void AddMachineOptions(CLI::App& app, MachineLevel& level, const char* group) {
       ->group(group);
 }
 
-// Options that say something about machine code, where none is asked for; empty if there are none.
-std::string WhyNoMachineOptions(const CLI::App& app, bool machine_code) {
-  if (machine_code) return "";
-  for (const char* name : {kArch, kPtxFrom}) {
-    if (app.get_option(name)->count() != 0) {
-      return absl::StrCat(name, " is for machine code: give --level machine, too (see heddle capture --help)");
-    }
-  }
-  return "";
-}
-
 // Of both ways to capture: whoever asks need not know yet that there are two.
 std::string CaptureHelp(const CLI::App& app) {
   return absl::StrCat(
       "Records what every thread of CUDA or OpenCL kernels does into a trace file.\n"
       "Usage: heddle capture -o TRACE [OPTIONS] -- PROGRAM ARGUMENTS...   the kernels that a program launches\n"
       "       heddle capture -o TRACE [OPTIONS] RECIPE.textproto          kernels as a recipe launches them\n"
-      "       heddle capture --level machine -o TRACE RECIPE.textproto    the same, as machine code of a card\n"
+      "       heddle capture --level machine -o TRACE ...                 the same, as machine code of a card\n"
       "       heddle capture --emit-ptx RECIPE.textproto                  the PTX of its kernels, to be used as a "
       "source\n"
       "       heddle capture --virtual-blocks FILES                       what VTW's loop over virtual thread blocks "
@@ -144,7 +124,7 @@ int CaptureRecipeCommand(int argc, char** argv) {
       ->check(tools::PositiveWholeNumber());
   AddExecutionOptions(app, options);
   constexpr char kWithARecipe[] = "Options with a recipe";
-  AddMachineOptions(app, options.machine_level, kWithARecipe);
+  AddPtxFrom(app, options.machine_level, kWithARecipe);
   app.add_flag("--native", options.compare_with_native,
                "also run without recording, and fail if recording has changed a result")
       ->group(kWithARecipe);
@@ -166,11 +146,12 @@ int CaptureRecipeCommand(int argc, char** argv) {
     PrintMessage(reason);
     return kWrongUsage;
   }
-  if (const std::string reason = WhyNoMachineOptions(app, output.machine_code); !reason.empty()) {
+  if (const std::string reason = WhyNoMachineOptions(app, output, {kPtxFrom}); !reason.empty()) {
     PrintMessage(reason);
     return kWrongUsage;
   }
   options.machine_code = output.machine_code;
+  options.machine_level.architecture = output.architecture;
   options.output = output.output;
   options.zstd_level = output.zstd_level;
   options.threads = output.threads;

@@ -117,7 +117,7 @@ Result Device::LoadModule(const std::vector<device::ModuleImage>& images, const 
   }
   absl::StatusOr<std::unique_ptr<LoadedModule>> loaded = LoadedModule::Load(
       images, options, [this](uint64_t bytes, const std::string& name) { return memory_->Allocate(bytes, name); },
-      &constant_bytes_, &module->binary);
+      &constant_bytes_, &module->binary, recording_ == nullptr ? "" : recording_->settings().architecture);
   if (!loaded.ok()) return fail(loaded.status());
   module->id = next_module_++;
   module->target = (*loaded)->options().target;

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "tracegen/application/describe_kernel.h"
+#include "tracegen/application/machine_source.h"
 #include "tracegen/program/prepare.h"
 #include "traces/base/status_macros.h"
 
@@ -16,12 +17,17 @@ namespace heddle::tracegen {
 absl::StatusOr<std::unique_ptr<LoadedModule>> LoadedModule::Load(const std::vector<device::ModuleImage>& images,
                                                                  const device::ModuleOptions& options,
                                                                  const Allocate& allocate, uint64_t* constant_bytes,
-                                                                 std::string* binary) {
+                                                                 std::string* binary, const std::string& architecture) {
   std::unique_ptr<LoadedModule> module(new LoadedModule);
   module->options_ = options;
   module->allocate_ = allocate;
   module->constant_bytes_ = constant_bytes;
+  module->architecture_ = architecture;
   HEDDLE_ASSIGN_OR_RETURN(module->source_, ModuleSource::Make(images, module->options_, binary));
+  if (!architecture.empty()) {
+    HEDDLE_ASSIGN_OR_RETURN(MachineTarget target, MachineTarget::Find(architecture));
+    module->source_ = MakeMachineSource(std::move(module->source_), std::move(target), module->options_.name);
+  }
   HEDDLE_ASSIGN_OR_RETURN(ModuleSource::Outline outline, module->source_->Read());
   HEDDLE_RETURN_IF_ERROR(module->Describe(*outline.module));
   if (!module->source_->IsLazy()) {
@@ -68,8 +74,9 @@ absl::StatusOr<const CanonicalModule*> LoadedModule::MakeCanonical(absl::StatusO
 
 CodeFacts LoadedModule::Facts() const {
   CodeFacts facts;
-  facts.target = options_.target;
+  facts.target = architecture_.empty() ? options_.target : architecture_;
   facts.optimization = options_.optimization;
+  facts.ptx_producer = source_->ptx_producer();
   if (whole_.ok()) {
     facts.compiler = canonical_.front()->compiler;
     facts.source_files = canonical_.front()->source_files;
@@ -119,6 +126,14 @@ absl::StatusOr<LoadedKernel*> LoadedModule::Kernel(const std::string& name) {
         options_.name, ": there is no kernel '", name, "'",
         known.empty() ? "; there are none at all" : absl::StrCat("; there are: ", absl::StrJoin(known, ", "))));
   }
+  const auto is_local = [](const device::ParameterInfo& one) {
+    return one.kind == device::ParameterKind::kSharedPointer;
+  };
+  if (!architecture_.empty() && std::ranges::any_of(info->parameters, is_local)) {
+    return absl::UnimplementedError(absl::StrCat("kernel '", info->shown_name,
+                                                 "' has __local arguments, which machine code cannot have yet; capture "
+                                                 "it at level ptx"));
+  }
   auto kernel = std::make_unique<LoadedKernel>();
   kernel->info = *info;
   if (whole_.ok()) {
@@ -131,7 +146,7 @@ absl::StatusOr<LoadedKernel*> LoadedModule::Kernel(const std::string& name) {
   absl::StatusOr<KernelUnit> unit = ReadKernel(*kernel->canonical, name);
   if (!unit.ok()) return unit.status();
   kernel->unit = *std::move(unit);
-  if (options_.max_registers != 0) {
+  if (options_.max_registers != 0 && architecture_.empty()) {
     kernel->unit.program.set_registers_requested(options_.max_registers);
     kernel->unit.program.set_register_count(std::min(kernel->unit.program.register_count(), options_.max_registers));
   }

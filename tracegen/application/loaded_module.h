@@ -41,13 +41,14 @@ class LoadedModule {
   // Takes device code (see ModuleSource) and places its variables: constants behind the first `constant_bytes` of the
   // constant window, which grows. Initial values are in memory when this returns. Kernels of PTX are compiled when they
   // are needed; bitcode that LLVM or capture cannot handle as a whole is handled kernel by kernel: so a kernel that is
-  // never launched does no harm. `binary`: see ModuleSource::Make.
+  // never launched does no harm. `binary`: see ModuleSource::Make. `architecture`: kernels run as machine code of this
+  // card (sm_80), whose registers the assembler counts; empty: as PTX.
   // Errors: variables that do not fit or whose initial value cannot be formed; a kernel whose parameters cannot be
   // passed; those of ModuleSource.
   static absl::StatusOr<std::unique_ptr<LoadedModule>> Load(const std::vector<device::ModuleImage>& images,
                                                             const device::ModuleOptions& options,
                                                             const Allocate& allocate, uint64_t* constant_bytes,
-                                                            std::string* binary);
+                                                            std::string* binary, const std::string& architecture);
 
   // What the host sees; kernels as they were found, without what compiling tells.
   const std::vector<device::KernelInfo>& kernels() const { return kernel_infos_; }
@@ -76,6 +77,7 @@ class LoadedModule {
   absl::StatusOr<const CanonicalModule*> MakeCanonical(absl::StatusOr<CanonicalModule> canonical);
 
   std::unique_ptr<ModuleSource> source_;
+  std::string architecture_;  // of the machine code; empty: it is PTX
   device::ModuleOptions options_;
   Allocate allocate_;
   uint64_t* constant_bytes_ = nullptr;

@@ -10,10 +10,12 @@
 #include "absl/strings/strip.h"
 #include "tracegen/application/fat_binary.h"
 #include "tracegen/frontend/bitcode.h"
+#include "tracegen/frontend/libdevice.h"
 #include "tracegen/program/compiled/canonicalize.h"
 #include "tracegen/program/compiled/part_ptx.h"
 #include "tracegen/program/device_calls.h"
 #include "tracegen/program/prepare.h"
+#include "tracegen/program/ptx_source/producer.h"
 #include "tracegen/program/ptx_source/ptx_program.h"
 #include "traces/base/status_macros.h"
 
@@ -53,9 +55,25 @@ class BitcodeSource final : public ModuleSource {
   }
 
   absl::StatusOr<CanonicalModule> Only(const std::string& kernel) const override {
+    HEDDLE_ASSIGN_OR_RETURN(Outline outline, Part(kernel));
+    return Whole(std::move(outline));
+  }
+
+  absl::StatusOr<Outline> Part(const std::string& kernel) const override {
     HEDDLE_ASSIGN_OR_RETURN(Outline outline, Read());
     KeepKernel(*outline.module, kernel);
-    return Whole(std::move(outline));
+    return outline;
+  }
+
+  absl::StatusOr<SourceText> Ptx(Outline outline, const std::string& target,
+                                 const LibraryFinder& library) const override {
+    if (CallsLibdevice(*outline.module)) {
+      HEDDLE_ASSIGN_OR_RETURN(const std::string path, library());
+      HEDDLE_RETURN_IF_ERROR(LinkLibdevice(*outline.module, path, target, /*unroll=*/true));
+    }
+    HEDDLE_ASSIGN_OR_RETURN(const CanonicalModule canonical,
+                            Canonicalize(std::move(outline.context), std::move(outline.module), target));
+    return SourceText{SourcePtx(canonical), canonical.compiler};
   }
 
   bool TakesAddresses(const Outline& outline) const override { return !AddressTakenFunctions(*outline.module).empty(); }
@@ -69,7 +87,8 @@ class BitcodeSource final : public ModuleSource {
 
 class PtxModuleSource final : public ModuleSource {
  public:
-  explicit PtxModuleSource(PtxProgram program) : program_(std::move(program)) {}
+  explicit PtxModuleSource(PtxProgram program, std::string text)
+      : program_(std::move(program)), text_(std::move(text)) {}
 
   absl::StatusOr<Outline> Read() const override {
     HEDDLE_ASSIGN_OR_RETURN(CanonicalModule declared, program_.Declare());
@@ -80,11 +99,18 @@ class PtxModuleSource final : public ModuleSource {
   absl::StatusOr<CanonicalModule> Only(const std::string& kernel) const override {
     return program_.LowerKernel(kernel);
   }
+  absl::StatusOr<Outline> Part(const std::string&) const override { return Read(); }
+  absl::StatusOr<SourceText> Ptx(Outline, const std::string&, const LibraryFinder&) const override {
+    if (!text_.empty()) return SourceText{text_, ProducerOf(text_)};
+    return absl::UnimplementedError(
+        "device code of several parts that are linked as PTX cannot be assembled; capture it at level ptx");
+  }
   bool TakesAddresses(const Outline&) const override { return program_.takes_addresses(); }
   bool IsLazy() const override { return !program_.takes_addresses(); }
 
  private:
   const PtxProgram program_;
+  const std::string text_;  // empty: there are several
 };
 
 absl::StatusOr<std::unique_ptr<ModuleSource>> FromBitcode(const std::vector<device::ModuleImage>& images,
@@ -138,7 +164,8 @@ absl::StatusOr<std::unique_ptr<ModuleSource>> FromPtx(const std::vector<device::
   if (!program.target().empty()) options.target = program.target();
   if (options.target.empty()) options.target = kDefaultTarget;
   options.optimization.clear();  // the producer's, which nobody tells
-  return std::make_unique<PtxModuleSource>(std::move(program));
+  return std::make_unique<PtxModuleSource>(std::move(program),
+                                           texts.size() == 1 ? std::string(texts.front().text) : std::string());
 }
 
 }  // namespace

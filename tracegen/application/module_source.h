@@ -2,6 +2,7 @@
 #ifndef HEDDLE_TRACEGEN_APPLICATION_MODULE_SOURCE_H_
 #define HEDDLE_TRACEGEN_APPLICATION_MODULE_SOURCE_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +22,13 @@ class ModuleSource {
     std::unique_ptr<llvm::LLVMContext> context;
     std::unique_ptr<llvm::Module> module;
   };
+  // PTX to be assembled, and who has made it.
+  struct SourceText {
+    std::string text;
+    std::string producer;
+  };
+  // The path of libdevice (frontend/libdevice.h).
+  using LibraryFinder = std::function<absl::StatusOr<std::string>()>;
 
   // Takes the images of a program, linked if there are several. `options` get the target and name that hold. `binary`
   // becomes the bitcode, as one part, if all of it is bitcode. Errors: what cannot be read or linked, with its place;
@@ -39,10 +47,19 @@ class ModuleSource {
   virtual absl::StatusOr<CanonicalModule> Whole(Outline outline) const = 0;
   // One kernel with what it needs.
   virtual absl::StatusOr<CanonicalModule> Only(const std::string& kernel) const = 0;
+  // What Read makes, of one kernel with what it needs. Of PTX: of all kernels.
+  virtual absl::StatusOr<Outline> Part(const std::string& kernel) const = 0;
+  // The code of `outline`, of Read or Part, as one text of PTX for `target` (sm_80); of PTX the text that was given.
+  // `library`: where functions of the device's mathematical library are, called if there are some. Errors: those of
+  // the compiler; Unimplemented for several texts, which the assembler does not link.
+  virtual absl::StatusOr<SourceText> Ptx(Outline outline, const std::string& target,
+                                         const LibraryFinder& library) const = 0;
   // Whether addresses of functions are taken: they are right only where all functions are there.
   virtual bool TakesAddresses(const Outline& outline) const = 0;
   // Whether kernels are read one by one, when they are needed.
   virtual bool IsLazy() const = 0;
+  // Who has made the PTX of which machine code was assembled last; empty: nothing was, or nobody tells.
+  virtual std::string ptx_producer() const { return {}; }
 };
 
 }  // namespace heddle::tracegen

@@ -28,7 +28,7 @@ Recording::Recording(CaptureSettings settings, std::string path)
   // A wrong expression has been refused with the command line (CheckKernels).
   if (auto pattern = trace::KernelPattern::Parse(settings_.kernels); pattern.ok()) kernels_ = *std::move(pattern);
   header_.set_producer(Producer());
-  header_.set_abstraction_level("ptx");
+  header_.set_abstraction_level(settings_.architecture.empty() ? "ptx" : "machine");
   for (const trace::v1::AddressWindow& window : DeviceMemory::Windows()) *header_.add_window() = window;
   if (settings_.certify != 0 || settings_.lockstep || settings_.resident_blocks > 1) {
     header_.set_minor(trace::kCertificateMinorVersion);
@@ -45,6 +45,10 @@ Recording::~Recording() = default;
 void Recording::AddCode(const CodeFacts& facts) {
   if (header_.target().empty()) header_.set_target(facts.target);
   if (header_.compiler().empty()) header_.set_compiler(facts.compiler);
+  if (!facts.ptx_producer.empty() && !header_.provenance().contains("ptx_from")) {
+    (*header_.mutable_provenance())["ptx_from"] = facts.ptx_producer;
+    header_grew_ = true;
+  }
   if (std::find(optimizations_.begin(), optimizations_.end(), facts.optimization) == optimizations_.end()) {
     optimizations_.push_back(facts.optimization);
     header_.set_optimization(absl::StrJoin(optimizations_, ", "));

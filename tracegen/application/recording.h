@@ -25,6 +25,7 @@ struct CodeFacts {
   std::string target;
   std::string compiler;
   std::string optimization;
+  std::string ptx_producer;               // of machine code; empty = not known
   std::vector<std::string> source_files;  // base names
   bool meets_warps = false;
 };

@@ -110,6 +110,7 @@ std::string Encode(const CaptureSettings& settings) {
                {"own_stacks", Number(settings.own_stacks)},
                {"allow_bounds", Number(settings.allow_bounds)},
                {"resident_blocks", Number(settings.resident_blocks)},
+               {"architecture", settings.architecture},
                {"level", Number(static_cast<uint64_t>(settings.zstd_level))},
                {"threads", Number(settings.threads)},
                {"jobs", Number(settings.jobs)},
@@ -136,6 +137,7 @@ absl::StatusOr<CaptureSettings> DecodeSettings(const std::string& text) {
   settings.own_stacks = reader.Flag("own_stacks");
   settings.allow_bounds = reader.Flag("allow_bounds");
   settings.resident_blocks = static_cast<uint32_t>(reader.Number("resident_blocks"));
+  settings.architecture = reader.Text("architecture");
   settings.zstd_level = static_cast<int>(reader.Number("level"));
   settings.threads = static_cast<unsigned>(reader.Number("threads"));
   settings.jobs = static_cast<unsigned>(reader.Number("jobs"));

@@ -35,6 +35,7 @@ struct CaptureSettings {
   bool own_stacks = false;                   // threads wait at barriers on stacks of their own
   bool allow_bounds = false;                 // reads outside all allocations pass
   uint32_t resident_blocks = 1;              // of a launch that are live at once
+  std::string architecture;                  // whose machine code is run and recorded, such as sm_80; empty: PTX is
   int zstd_level = 3;
   unsigned threads = 1;       // that compress
   unsigned jobs = 1;          // processes that the blocks of long launches are spread over
