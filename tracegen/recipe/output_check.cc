@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -132,9 +133,15 @@ absl::Status OutputChecks::RunProgram(const std::string& program, const std::vec
     list.push_back({buffer.name.c_str(), buffer.count, buffer.before.data(), buffer.after});
   }
   std::string message(1024, '\0');
-  if (check(list.data(), static_cast<int>(list.size()), message.data(), static_cast<int>(message.size())) == 0)
-    return absl::OkStatus();
-  message.resize(std::strlen(message.c_str()));
+  try {
+    if (check(list.data(), static_cast<int>(list.size()), message.data(), static_cast<int>(message.size())) == 0)
+      return absl::OkStatus();
+    message.resize(std::strlen(message.c_str()));
+  } catch (const std::exception& thrown) {
+    message = thrown.what();
+  } catch (...) {
+    message = "the program threw an exception of a type that has no text";
+  }
   return absl::FailedPreconditionError(absl::StrCat("the output is wrong (", program, "): ", message));
 }
 

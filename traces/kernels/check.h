@@ -1,7 +1,8 @@
 /* What a kernel's check program defines: an independent computation of the kernel's output on the host.
  *
  * A recipe names the program in `check { program: "check.cc" }`. Capture compiles it with the host compiler and calls
- * heddle_check once, after the last launch. It may be C or C++ and may use the standard library. */
+ * heddle_check once, after the last launch. It may be C or C++ and may use the standard library. A std::exception that
+ * it throws means that the contents are wrong, and says why. */
 #ifndef HEDDLE_TRACES_KERNELS_CHECK_H_
 #define HEDDLE_TRACES_KERNELS_CHECK_H_
 

@@ -14,12 +14,13 @@ namespace heddle::kernels {
 class AttentionCheck {
  public:
   // `weight_rounding`: the relative error of the weights of values, such as 2^-11 for those in half precision.
-  AttentionCheck(Check& check, double weight_rounding) : check_(check), weight_rounding_(weight_rounding) {
-    queries_ = check.Find<int8_t>("query_values");
-    keys_ = check.Find<int8_t>("key_values");
-    values_ = check.Find<int8_t>("value_values");
+  AttentionCheck(Check& check, double weight_rounding)
+      : check_(check),
+        weight_rounding_(weight_rounding),
+        queries_(check.Find<int8_t>("query_values")),
+        keys_(check.Find<int8_t>("key_values")),
+        values_(check.Find<int8_t>("value_values")) {
     const auto shape = check.Find<int32_t>("shape");
-    if (check.failed()) return;
     if (shape.count != 3) {
       check.Fail("shape has %d elements, expected sequences, length and width", static_cast<int>(shape.count));
       return;
@@ -38,7 +39,6 @@ class AttentionCheck {
   template <typename Log>
   bool Right(bool causal, const char* outputs_name, const char* log_name, const Log& log) {
     const auto outputs = check_.Find<float>(outputs_name);
-    if (check_.failed()) return false;
     if (outputs.count != rows_ * width_) {
       return check_.Fail("the buffers do not have the shape that `shape` tells") == 0;
     }

@@ -7,20 +7,51 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <stdexcept>
+#include <string>
 
 #include "check.h"
 
 namespace heddle::kernels {
 
-// A recipe's buffer as an array of T. The recipe's scalar type must be T's.
+// A recipe's buffer at some time, as an array of T that holds to its size.
 template <typename T>
-struct Buffer {
-  const T* before = nullptr;
-  const T* after = nullptr;
-  uint64_t count = 0;
+class Elements {
+ public:
+  Elements(const char* name, const void* data, uint64_t count)
+      : name_(name), data_(static_cast<const T*>(data)), count_(count) {}
+
+  // Ends the check if the buffer has no such element.
+  const T& operator[](uint64_t i) const {
+    if (i >= count_) throw std::out_of_range(std::string("buffer '") + name_ + "' has no element " + std::to_string(i));
+    return data_[i];
+  }
+  // `count` elements from `first` on. Ends the check if there are fewer.
+  const T* Range(uint64_t first, uint64_t count) const {
+    if (first > count_ || count > count_ - first) {
+      throw std::out_of_range(std::string("buffer '") + name_ + "' has no " + std::to_string(count) +
+                              " elements from " + std::to_string(first) + " on");
+    }
+    return data_ + first;
+  }
+  const T* begin() const { return data_; }
+  const T* end() const { return data_ + count_; }
+
+ private:
+  const char* name_;
+  const T* data_;
+  uint64_t count_;
 };
 
-// The buffers of one check, and the message it may leave.
+// A recipe's buffer. The recipe's scalar type must be T's.
+template <typename T>
+struct Buffer {
+  Elements<T> before;  // as it was before the first launch
+  Elements<T> after;   // and after the last one
+  uint64_t count;
+};
+
+// The buffers of one check, and the message it may leave. What ends a check at once is thrown: check.h.
 class Check {
  public:
   Check(const heddle_buffer* buffers, int count, char* message, int size)
@@ -28,16 +59,15 @@ class Check {
     if (size_ > 0) message_[0] = '\0';
   }
 
-  // The buffer of that name; one that the recipe does not have is empty and makes the check fail.
+  // The buffer of that name. Ends the check if the recipe has none.
   template <typename T>
-  Buffer<T> Find(const char* name) {
+  Buffer<T> Find(const char* name) const {
     for (int i = 0; i < count_; ++i) {
-      if (std::strcmp(buffers_[i].name, name) == 0) {
-        return {static_cast<const T*>(buffers_[i].before), static_cast<const T*>(buffers_[i].after), buffers_[i].count};
-      }
+      const heddle_buffer& found = buffers_[i];
+      if (std::strcmp(found.name, name) != 0) continue;
+      return {{found.name, found.before, found.count}, {found.name, found.after, found.count}, found.count};
     }
-    Fail("the recipe has no buffer '%s'", name);
-    return {};
+    throw std::invalid_argument(std::string("the recipe has no buffer '") + name + "'");
   }
 
   // Keeps the first message only: it is the one with the cause. Returns 1 so that a check can end with it.

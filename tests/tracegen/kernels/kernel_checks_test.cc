@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <exception>
 #include <limits>
 #include <list>
 #include <string>
@@ -46,8 +47,12 @@ class KernelRun {
       buffers.push_back({stored.name, stored.count, stored.before.data(), stored.after.data()});
     }
     char message[200] = "";
-    const int result = check_(buffers.data(), static_cast<int>(buffers.size()), message, sizeof(message));
-    if (result == 0) return "accepted";
+    try {
+      const int result = check_(buffers.data(), static_cast<int>(buffers.size()), message, sizeof(message));
+      if (result == 0) return "accepted";
+    } catch (const std::exception& thrown) {
+      return thrown.what();
+    }
     return *message == '\0' ? "rejected without a message" : message;
   }
 
@@ -90,6 +95,15 @@ TEST(VectorAddCheck, RejectsWhatIsNotANumber) {
 TEST(VectorAddCheck, NamesAMissingBuffer) {
   EXPECT_EQ(KernelRun(heddle_check_vector_add).Input<float>("a", {1}).Input<float>("sum", {1}).Verdict(),
             "the recipe has no buffer 'b'");
+}
+
+TEST(VectorAddCheck, NamesABufferThatIsTooShort) {
+  EXPECT_EQ(KernelRun(heddle_check_vector_add)
+                .Input<float>("a", {1})
+                .Input<float>("b", {10, 20})
+                .Output<float>("sum", {0, 0}, {11, 22})
+                .Verdict(),
+            "buffer 'a' has no element 1");
 }
 
 std::string MatrixMultiply(const std::vector<float>& result, const std::vector<int32_t>& shape = {2, 3, 2}) {

@@ -34,6 +34,7 @@ class CheckProgram : public ::testing::Test {
   absl::Status Run(const std::string& verdict) {
     std::ofstream(recipe_.directory + "/check.cc")
         << "#include <cstdio>\n"
+           "#include <stdexcept>\n"
            "extern \"C\" int heddle_check(const void*, int count, char* message, int size) {\n"
            "  if (FILE* calls = std::fopen(\""
         << Calls()
@@ -56,6 +57,12 @@ TEST_F(CheckProgram, RunsOnceHoweverManyBuffersNameIt) {
 
 TEST_F(CheckProgram, SaysWhatIsWrong) {
   EXPECT_THAT(std::string(Run("return 1;").message()), HasSubstr("the output is wrong (check.cc): 3 buffers"));
+}
+
+TEST_F(CheckProgram, MayThrowWhatIsWrong) {
+  EXPECT_THAT(std::string(Run("throw std::out_of_range(\"element 9\");").message()),
+              HasSubstr("the output is wrong (check.cc): element 9"));
+  EXPECT_THAT(std::string(Run("throw 7;").message()), HasSubstr("of a type that has no text"));
 }
 
 TEST_F(CheckProgram, ThatDoesNotCompileIsNamed) {

@@ -63,7 +63,6 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   heddle::kernels::Check check(buffers, count, message, size);
   const auto key = check.Find<uint8_t>("key");
   const auto text = check.Find<uint32_t>("text");
-  if (check.failed()) return check.result();
   uint8_t known_key[16];
   uint8_t known[16];
   for (int i = 0; i < 16; ++i) {
@@ -72,12 +71,12 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   }
   Encrypt(known_key, known);  // FIPS 197, appendix C.1
   if (known[0] != 0x69 || known[15] != 0x5a) return check.Fail("the check itself encrypts wrongly");
-  const auto* before = reinterpret_cast<const uint8_t*>(text.before);
-  const auto* after = reinterpret_cast<const uint8_t*>(text.after);
+  const auto* before = reinterpret_cast<const uint8_t*>(text.before.begin());
+  const auto* after = reinterpret_cast<const uint8_t*>(text.after.begin());
   for (uint64_t block = 0; block < text.count / 4; ++block) {
     uint8_t state[16] = {};
     for (int i = 12; i < 16; ++i) state[i] = static_cast<uint8_t>(block >> (8 * (15 - i)));
-    Encrypt(key.before, state);
+    Encrypt(key.before.Range(0, 16), state);
     for (uint64_t i = 0; i < 16; ++i) {
       const uint64_t at = 16 * block + i;
       if (!check.Equal("bytes of text", at, after[at], before[at] ^ state[i])) return check.result();

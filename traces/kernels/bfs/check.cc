@@ -8,7 +8,6 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto rows = check.Find<int32_t>("row_pointers");
   const auto neighbours = check.Find<int32_t>("neighbours");
   const auto distance = check.Find<int32_t>("distance");
-  if (check.failed()) return check.result();
   if (rows.count != distance.count + 1) return check.Fail("row_pointers must have one element more than distance");
 
   const int32_t unreached = 0x7fffffff;

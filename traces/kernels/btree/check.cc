@@ -10,9 +10,9 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto found = check.Find<int32_t>("found");
   const auto lengths = check.Find<int32_t>("lengths");
   const auto settings = check.Find<int32_t>("settings");  // keys, span
-  if (check.failed()) return check.result();
-  const int32_t* const keys = nodes.before;
-  const int32_t* const end = keys + settings.before[0];
+  const auto key_count = static_cast<uint64_t>(settings.before[0]);
+  const int32_t* const keys = nodes.before.Range(0, key_count);
+  const int32_t* const end = keys + key_count;
   int hits = 0;
   for (uint64_t q = 0; q < queries.count; ++q) {
     const int32_t key = queries.before[q];

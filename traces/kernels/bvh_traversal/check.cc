@@ -60,7 +60,6 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto picture_triangles = check.Find<int32_t>("picture_triangles");
   const auto picture_distances = check.Find<float>("picture_distances");
   const auto shape = check.Find<int32_t>("picture_shape");
-  if (check.failed()) return check.result();
   const uint64_t rays = ray_triangles.count;
   if (scene.edges.count != scene.count * 6 || origins.count != 3 * rays || directions.count != 3 * rays ||
       ray_distances.count != rays)

@@ -7,7 +7,7 @@ struct State {
   double density, vx, vy, energy, pressure;
 };
 
-State At(const float* state, uint64_t elements, uint64_t i) {
+State At(const heddle::kernels::Elements<float>& state, uint64_t elements, uint64_t i) {
   State s = {};
   s.density = state[i];
   s.vx = state[elements + i] / s.density;
@@ -25,7 +25,6 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto normals = check.Find<float>("normals");
   const auto state = check.Find<float>("state");
   const auto flux = check.Find<float>("flux");
-  if (check.failed()) return check.result();
   const uint64_t n = state.count / 4;
   if (neighbours.count != 4 * n || normals.count != 8 * n || flux.count != 4 * n) {
     return check.Fail("the sizes of the buffers do not fit together");

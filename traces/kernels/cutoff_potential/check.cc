@@ -9,7 +9,6 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto y = check.Find<float>("y");
   const auto charge = check.Find<float>("charge");
   const auto potential = check.Find<float>("potential");
-  if (check.failed()) return check.result();
   uint64_t side = 1;
   while (side * side + 1 < starts.count) ++side;
   uint64_t width = 1;

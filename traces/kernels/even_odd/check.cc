@@ -5,7 +5,6 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   heddle::kernels::Check check(buffers, count, message, size);
   const auto states = check.Find<uint32_t>("states");
   const auto settings = check.Find<int32_t>("settings");
-  if (check.failed()) return check.result();
   for (uint64_t thread = 0; thread < states.count && !check.failed(); ++thread) {
     uint32_t state = states.before[thread];
     for (int32_t i = 0; i < settings.before[0]; ++i) {

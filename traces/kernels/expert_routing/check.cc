@@ -29,7 +29,6 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto weights = check.Find<float>("weights");
   const auto places = check.Find<int32_t>("places");
   const auto rows = check.Find<int32_t>("rows");
-  if (check.failed()) return check.result();
   const uint64_t n = features.count / kWidth;
   if (places.count != 2 * n || weights.count != 2 * n || rows.count != 2 * n * kWidth)
     return check.Fail("places, weights and rows must be two per token");

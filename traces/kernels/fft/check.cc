@@ -7,7 +7,6 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto imaginary_in = check.Find<float>("imaginary_in");
   const auto real_out = check.Find<float>("real_out");
   const auto imaginary_out = check.Find<float>("imaginary_out");
-  if (check.failed()) return check.result();
   const uint64_t length = 512;
   double cosine[length];
   double sine[length];

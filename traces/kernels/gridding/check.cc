@@ -8,7 +8,6 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto value = check.Find<int32_t>("value");
   const auto radius = check.Find<int32_t>("radius");
   const auto grid = check.Find<int32_t>("grid");
-  if (check.failed()) return check.result();
   int side = 1;
   while (static_cast<uint64_t>(side) * static_cast<uint64_t>(side) < grid.count) ++side;
   for (uint64_t cell = 0; cell < grid.count; ++cell) {

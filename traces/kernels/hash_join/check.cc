@@ -8,7 +8,6 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto small = check.Find<int32_t>("small_keys");
   const auto large = check.Find<int32_t>("large_keys");
   const auto match = check.Find<int32_t>("match");
-  if (check.failed()) return check.result();
   std::map<int32_t, int64_t> row;
   for (uint64_t i = 0; i < small.count; ++i) row[small.before[i]] = static_cast<int64_t>(i);
   if (row.size() != small.count) return check.Fail("small_keys has a key twice");

@@ -9,7 +9,6 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto y = check.Find<int32_t>("y");
   const auto new_x = check.Find<int32_t>("new_x");
   const auto new_y = check.Find<int32_t>("new_y");
-  if (check.failed()) return check.result();
   int width = 1;
   while (static_cast<uint64_t>(width) * static_cast<uint64_t>(width) < before.count) ++width;
   for (uint64_t point = 0; point < x.count; ++point) {

@@ -9,10 +9,9 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto first = check.Find<float>("first");
   const auto second = check.Find<float>("second");
   const auto shape = check.Find<int32_t>("shape");  // size, steps of both launches together
-  if (check.failed()) return check.result();
   const int n = shape.before[0];
   if (first.count != static_cast<uint64_t>(n) * static_cast<uint64_t>(n)) return check.Fail("shape is not the chip's");
-  std::vector<double> now(first.before, first.before + first.count);
+  std::vector<double> now(first.before.begin(), first.before.end());
   for (int step = 0; step < shape.before[1]; ++step) {
     std::vector<double> next(now.size());
     for (int y = 0; y < n; ++y) {

@@ -11,8 +11,7 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto counts = check.Find<int32_t>("counts");
   const auto sorted = check.Find<int32_t>("first");
   const auto settings = check.Find<int32_t>("settings");  // bits that a square is shifted by
-  if (check.failed()) return check.result();
-  std::vector<int32_t> expected(keys.before, keys.before + keys.count);
+  std::vector<int32_t> expected(keys.before.begin(), keys.before.end());
   std::sort(expected.begin(), expected.end());
   uint64_t place = 0;
   uint64_t next = 0;

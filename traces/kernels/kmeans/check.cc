@@ -6,7 +6,6 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto points = check.Find<float>("points");
   const auto centres = check.Find<float>("centres");
   const auto member = check.Find<int32_t>("member");
-  if (check.failed()) return check.result();
   const uint64_t features = points.count / member.count;
   const uint64_t clusters = centres.count / features;
   for (uint64_t i = 0; i < member.count; ++i) {

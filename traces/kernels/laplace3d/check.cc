@@ -6,7 +6,6 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto before = check.Find<float>("before");
   const auto after = check.Find<float>("after");
   const auto shape = check.Find<int32_t>("shape");
-  if (check.failed()) return check.result();
   const int64_t nx = shape.before[0];
   const int64_t ny = shape.before[1];
   const int64_t nz = shape.before[2];
@@ -15,7 +14,7 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
     const int64_t x = i % nx;
     const int64_t y = i / nx % ny;
     const int64_t z = i / nx / ny;
-    const float* u = before.before + i;
+    const float* u = before.before.begin() + i;
     double expected = *u;
     if (x != 0 && x != nx - 1 && y != 0 && y != ny - 1 && z != 0 && z != nz - 1) {
       expected = (double{u[-1]} + u[1] + u[-nx] + u[nx] + u[-nx * ny] + u[nx * ny]) / 6;

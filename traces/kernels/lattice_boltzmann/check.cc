@@ -6,7 +6,6 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto obstacle = check.Find<int32_t>("obstacle");
   const auto before = check.Find<float>("before");
   const auto after = check.Find<float>("after");
-  if (check.failed()) return check.result();
   const int64_t plane = static_cast<int64_t>(obstacle.count);
   int64_t n = 1;
   while (n * n < plane) ++n;

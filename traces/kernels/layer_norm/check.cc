@@ -10,14 +10,13 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto output = check.Find<float>("output");
   const auto means = check.Find<float>("means");
   const auto scales = check.Find<float>("scales");
-  if (check.failed()) return check.result();
   const uint64_t columns = weight.count;
   if (input.count != means.count * columns || output.count != input.count || scales.count != means.count ||
       bias.count != columns) {
     return check.Fail("input and output must have a row of weights' length for every mean");
   }
   for (uint64_t row = 0; row < means.count; ++row) {
-    const float* x = input.before + row * columns;
+    const float* x = input.before.Range(row * columns, columns);
     double mean = 0;
     for (uint64_t i = 0; i < columns; ++i) mean += x[i];
     mean /= static_cast<double>(columns);

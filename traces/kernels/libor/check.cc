@@ -8,7 +8,6 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto z = check.Find<float>("z");
   const auto volatility = check.Find<float>("volatility");
   const auto value = check.Find<float>("value");
-  if (check.failed()) return check.result();
   const uint64_t paths = value.count;
   const uint64_t steps = z.count / paths;
   for (uint64_t path = 0; path < paths; ++path) {

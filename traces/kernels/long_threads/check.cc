@@ -22,7 +22,6 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   heddle::kernels::Check check(buffers, count, message, size);
   const auto states = check.Find<uint32_t>("states");
   const auto settings = check.Find<uint32_t>("settings");
-  if (check.failed()) return check.result();
   if (settings.count != 1) return check.Fail("settings must hold the number of steps");
   for (uint64_t i = 0; i < states.count && !check.failed(); ++i) {
     check.Equal("states", i, states.after[i], Walk(static_cast<uint32_t>(i) + 1, settings.before[0]));

@@ -7,10 +7,9 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   heddle::kernels::Check check(buffers, count, message, size);
   const auto matrix = check.Find<float>("matrix");
   const auto offset = check.Find<float>("offset");
-  if (check.failed()) return check.result();
   uint64_t n = 1;
   while (n * n < matrix.count) ++n;
-  std::vector<double> a(matrix.before, matrix.before + matrix.count);
+  std::vector<double> a(matrix.before.begin(), matrix.before.end());
   for (uint64_t i = 0; i < n; ++i) a[i * n + i] += offset.before[0];
   for (uint64_t k = 0; k < n; ++k) {
     for (uint64_t row = k + 1; row < n; ++row) {

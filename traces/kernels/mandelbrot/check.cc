@@ -23,7 +23,6 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   heddle::kernels::Check check(buffers, count, message, size);
   const auto view = check.Find<float>("view");
   const auto iterations = check.Find<int32_t>("iterations");
-  if (check.failed()) return check.result();
   if (view.count != 6) return check.Fail("view must have left, top, step, width, height and the most iterations");
   const int width = static_cast<int>(view.before[3]);
   const int height = static_cast<int>(view.before[4]);

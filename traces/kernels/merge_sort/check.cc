@@ -8,10 +8,9 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   heddle::kernels::Check check(buffers, count, message, size);
   const auto values = check.Find<uint32_t>("values");
   const auto settings = check.Find<int32_t>("settings");
-  if (check.failed()) return check.result();
   const uint64_t length = static_cast<uint64_t>(settings.before[0]);
   if (length == 0 || values.count % length != 0) return check.Fail("values must be whole segments");
-  std::vector<uint32_t> expected(values.before, values.before + values.count);
+  std::vector<uint32_t> expected(values.before.begin(), values.before.end());
   for (uint64_t first = 0; first < values.count; first += length) {
     std::sort(expected.begin() + static_cast<int64_t>(first), expected.begin() + static_cast<int64_t>(first + length));
   }

@@ -10,13 +10,12 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto imaginary = check.Find<float>("imaginary");
   const auto samples = check.Find<float>("sample_copy");
   const auto settings = check.Find<int32_t>("settings");  // samples
-  if (check.failed()) return check.result();
   for (uint64_t i = 0; i < x.count; ++i) {
     double re = 0;
     double im = 0;
     double scale = 0;
     for (int k = 0; k < settings.before[0]; ++k) {
-      const float* s = samples.before + 5 * k;
+      const float* s = samples.before.Range(5 * static_cast<uint64_t>(k), 5);
       const double phase =
           2 * M_PI * (double{s[0]} * x.before[i] + double{s[1]} * y.before[i] + double{s[2]} * z.before[i]);
       const double power = double{s[3]} * s[3] + double{s[4]} * s[4];

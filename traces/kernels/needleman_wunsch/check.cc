@@ -10,7 +10,6 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto b = check.Find<int32_t>("b");
   const auto score = check.Find<int32_t>("score");
   const auto settings = check.Find<int32_t>("settings");  // the penalty of a gap
-  if (check.failed()) return check.result();
   const uint64_t n = a.count;
   if (b.count != n || score.count != (n + 1) * (n + 1)) return check.Fail("sequences and scores do not fit together");
   const int penalty = settings.before[0];

@@ -14,7 +14,6 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto table = check.Find<int32_t>("table");
   const auto lengths = check.Find<int32_t>("lengths");
   const auto output = check.Find<float>("output");
-  if (check.failed()) return check.result();
   const uint64_t sequences = lengths.count;
   const uint64_t heads = queries.count / (sequences * kWidth);
   const uint64_t pages = table.count / sequences;
@@ -24,7 +23,7 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
     const auto length = static_cast<uint64_t>(lengths.before[s]);
     if (length == 0 || length > pages * kPage) return check.Fail("lengths must be from 1 to what the table holds");
     for (uint64_t h = 0; h < heads; ++h) {
-      const float* query = queries.before + (s * heads + h) * kWidth;
+      const float* query = queries.before.Range((s * heads + h) * kWidth, kWidth);
       // Where the token's key and value begin.
       std::vector<uint64_t> at(length);
       std::vector<double> score(length);

@@ -13,7 +13,6 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto new_x = check.Find<int32_t>("new_x");
   const auto new_y = check.Find<int32_t>("new_y");
   const auto shape = check.Find<int32_t>("shape");
-  if (check.failed()) return check.result();
   const int w = shape.before[0];
   const int h = shape.before[1];
   std::vector<int64_t> sums;

@@ -10,10 +10,9 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto first = check.Find<int32_t>("first");
   const auto second = check.Find<int32_t>("second");
   const auto settings = check.Find<int32_t>("settings");  // rows per launch
-  if (check.failed()) return check.result();
   const uint64_t columns = first.count;
   const uint64_t rows = wall.count / columns;
-  std::vector<int64_t> cost(first.before, first.before + columns);
+  std::vector<int64_t> cost(first.before.begin(), first.before.end());
   std::vector<int64_t> earlier;
   for (uint64_t row = 0; row < rows; ++row) {
     if (row + static_cast<uint64_t>(settings.before[0]) == rows) earlier = cost;

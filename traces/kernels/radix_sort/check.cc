@@ -8,7 +8,6 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   heddle::kernels::Check check(buffers, count, message, size);
   const auto keys = check.Find<uint32_t>("keys");
   const auto values = check.Find<int32_t>("values");
-  if (check.failed()) return check.result();
   std::vector<std::vector<int32_t>> lists(kKeys);
   for (uint64_t i = 0; i < keys.count; ++i) {
     if (keys.before[i] >= kKeys) return check.Fail("keys must be below 65536");

@@ -9,13 +9,12 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto triangles = check.Find<int32_t>("triangles");
   const auto seen = check.Find<int32_t>("seen");
   const auto shape = check.Find<int32_t>("shape");
-  if (check.failed()) return check.result();
   const int w = shape.before[0];
   const int h = shape.before[1];
   std::vector<int> nearest(seen.count, 0x7fffffff);
   std::vector<int> visible(seen.count, -1);
   for (uint64_t i = 0; i < triangles.count / 7; ++i) {
-    const int32_t* t = triangles.before + 7 * i;
+    const int32_t* t = triangles.before.Range(7 * i, 7);
     for (int y = 0; y < h; ++y) {
       // A point is inside if it is not left of all crossings, nor right of all.
       std::vector<std::pair<int64_t, int64_t>> crossings;  // numerator, positive denominator

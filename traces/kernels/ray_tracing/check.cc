@@ -53,8 +53,7 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto image = check.Find<float>("image");
   const auto spheres = check.Find<float>("sphere_copy");
   const auto shape = check.Find<int32_t>("shape");  // width, height
-  if (check.failed()) return check.result();
-  const Scene scene = {spheres.before, static_cast<int>(spheres.count / 5)};
+  const Scene scene = {spheres.before.begin(), static_cast<int>(spheres.count / 5)};
   const int w = shape.before[0];
   const int h = shape.before[1];
   uint64_t different = 0;

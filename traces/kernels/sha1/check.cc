@@ -31,12 +31,11 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   heddle::kernels::Check check(buffers, count, message, size);
   const auto messages = check.Find<uint32_t>("messages");
   const auto hashes = check.Find<uint32_t>("hashes");
-  if (check.failed()) return check.result();
   uint32_t abc[16] = {0x61626380};  // FIPS 180: "abc"
   abc[15] = 24;
   if (Compress(abc)[0] != 0xa9993e36) return check.Fail("the check itself hashes wrongly");
   for (uint64_t i = 0; i < messages.count / 16; ++i) {
-    const std::array<uint32_t, 5> expected = Compress(messages.before + 16 * i);
+    const std::array<uint32_t, 5> expected = Compress(messages.before.Range(16 * i, 16));
     for (uint64_t w = 0; w < 5; ++w) {
       if (!check.Equal("hashes", 5 * i + w, hashes.after[5 * i + w], expected[w])) return check.result();
     }

@@ -9,7 +9,6 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto words = check.Find<int32_t>("words");
   const auto counts = check.Find<int32_t>("counts");
   const auto scores = check.Find<float>("scores");
-  if (check.failed()) return check.result();
   const uint64_t n = starts.count - 1;
   int32_t vocabulary = 0;
   for (uint64_t i = 0; i < words.count; ++i) vocabulary = std::max(vocabulary, words.before[i] + 1);

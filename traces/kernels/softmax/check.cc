@@ -8,7 +8,6 @@ namespace {
 bool CheckRows(heddle::kernels::Check& check, const char* input_name, const char* output_name, uint64_t columns) {
   const auto input = check.Find<float>(input_name);
   const auto output = check.Find<float>(output_name);
-  if (check.failed()) return false;
   if (columns == 0 || input.count % columns != 0 || input.count != output.count) {
     check.Fail("%s and %s must be whole rows", input_name, output_name);
     return false;
@@ -31,7 +30,6 @@ bool CheckRows(heddle::kernels::Check& check, const char* input_name, const char
 extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* message, int size) {
   heddle::kernels::Check check(buffers, count, message, size);
   const auto columns = check.Find<int32_t>("columns");
-  if (check.failed()) return check.result();
   if (columns.count != 2) return check.Fail("columns must be those of short and of long rows");
   if (CheckRows(check, "short_rows", "short_output", static_cast<uint64_t>(columns.before[0])))
     CheckRows(check, "long_rows", "long_output", static_cast<uint64_t>(columns.before[1]));

@@ -8,7 +8,6 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto values = check.Find<float>("values");
   const auto x = check.Find<float>("x");
   const auto y = check.Find<float>("y");
-  if (check.failed()) return check.result();
   if (rows.count != y.count + 1) return check.Fail("row_pointers must have one element more than y");
   for (uint64_t row = 0; row < y.count && !check.failed(); ++row) {
     double sum = 0;

@@ -8,14 +8,13 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto first = check.Find<float>("first");
   const auto second = check.Find<float>("second");
   const auto shape = check.Find<int32_t>("shape");  // width, height, steps
-  if (check.failed()) return check.result();
   const int width = shape.before[0];
   const int height = shape.before[1];
   const int steps = shape.before[2];
   if (first.count != static_cast<uint64_t>(width) * static_cast<uint64_t>(height)) {
     return check.Fail("shape is not the field's");
   }
-  std::vector<double> now(first.before, first.before + first.count);
+  std::vector<double> now(first.before.begin(), first.before.end());
   std::vector<double> last;
   for (int step = 0; step < steps; ++step) {
     last = now;

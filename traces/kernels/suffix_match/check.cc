@@ -9,7 +9,6 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto queries = check.Find<int32_t>("queries");
   const auto matched = check.Find<int32_t>("matched");
   const auto settings = check.Find<int32_t>("settings");  // letters of a query, depth of the trie
-  if (check.failed()) return check.result();
   const uint64_t length = static_cast<uint64_t>(settings.before[0]);
   const uint64_t depth = static_cast<uint64_t>(settings.before[1]);
   for (uint64_t i = 0; i < queries.count; ++i) {

@@ -11,9 +11,8 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   const auto emission = check.Find<int32_t>("emission");
   const auto transition = check.Find<int32_t>("transition");
   const auto scores = check.Find<int32_t>("scores");
-  if (check.failed()) return check.result();
   const size_t states = emission.count / 4 - 1;
-  const int32_t* t = transition.before;
+  const int32_t* t = transition.before.Range(0, 6);
   constexpr int kMinus = -1000000;
   struct Row {
     std::vector<int> match, insert, erase;

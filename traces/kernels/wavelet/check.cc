@@ -28,10 +28,9 @@ extern "C" int heddle_check(const heddle_buffer* buffers, int count, char* messa
   heddle::kernels::Check check(buffers, count, message, size);
   const auto image = check.Find<int32_t>("image");
   const auto result = check.Find<int32_t>("result");
-  if (check.failed()) return check.result();
   int64_t n = 1;
   while (static_cast<uint64_t>(n * n) < image.count) ++n;
-  std::vector<int64_t> back(result.after, result.after + result.count);
+  std::vector<int64_t> back(result.after.begin(), result.after.end());
   for (int64_t x = 0; x < n; ++x) Undo(back.data() + x, n, n);
   for (int64_t y = 0; y < n; ++y) Undo(back.data() + y * n, n, 1);
   for (uint64_t i = 0; i < image.count; ++i) {
