@@ -97,7 +97,7 @@ void ReferencePipelineCore::TakeEvent(const Event& event, const std::function<vo
     std::set<int> all;
     for (const auto& [lane, place] : access.lanes) all.insert(lane);
     pipelines_[access.port].returned.push_back(PartsOf(access, all));
-    access.delivered = all;
+    access.delivered = std::move(all);
   }
   ForgetIfDone(event.id);
 }
@@ -265,7 +265,7 @@ void ReferencePipelineCore::LeaveMemory() {
     std::set<int> all;
     for (const auto& [lane, own] : access.lanes) all.insert(lane);
     pipeline.returned.push_back(PartsOf(access, all));
-    access.delivered = all;
+    access.delivered = std::move(all);
   }
   ForgetIfDone(id);
 }

@@ -56,12 +56,13 @@ uint32_t ReferenceUnits::GroupsOf(LaneMask lanes) const {
 UnitNeed ReferenceUnits::NeedOf(const v1::Instruction* instruction, LaneMask lanes) const {
   const OperationTiming::Operation operation =
       instruction == nullptr ? OperationTiming::INT_ALU : OperationOf(*instruction);
-  const OperationTiming* found = nullptr;
-  for (const OperationTiming::Operation wanted : {operation, OperationTiming::INT_ALU}) {
-    for (const OperationTiming& timing : core_.units().timing()) {
-      if (found == nullptr && timing.operation() == wanted) found = &timing;
-    }
-  }
+  const auto& timings = core_.units().timing();
+  const auto find = [&timings](OperationTiming::Operation wanted) {
+    return std::find_if(timings.begin(), timings.end(),
+                        [wanted](const auto& one) { return one.operation() == wanted; });
+  };
+  auto found = find(operation);
+  if (found == timings.end()) found = find(OperationTiming::INT_ALU);
   const uint32_t repeats =
       instruction != nullptr && instruction->op() == v1::OP_SFU ? std::max(instruction->micro_ops(), 1u) : 1;
   const uint32_t one = found->initiation_interval() * GroupsOf(lanes);
