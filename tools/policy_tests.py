@@ -15,6 +15,9 @@ POOL = ["replay_schedule_pool_schedulers_test", "replay_policies_dwf_test", "dwf
 GENERAL = ["replay_schedule_general_schedulers_test"]
 SELECTIVE = ["replay_schedule_selective_schedulers_test"]
 BARRIERS = ["replay_schedule_barrier_aware_schedulers_test"]
+FETCH = ["replay_schedule_fetch_policies_test"]
+DISPATCH = ["replay_dispatch_dispatch_model_test", "replay_dispatch_cluster_dispatch_test"]
+WARPS = ["replay_dispatch_warp_dispatchers_test", "replay_dispatch_warp_dispatch_engine_test", *DISPATCH]
 OWN = {
     "pdom": ["replay_policies_pdom_test"],
     "nrec": ["replay_policies_nrec_mimd_test"],
@@ -67,6 +70,17 @@ OWN = {
     "dmin": POOL,
     "dpdpri": POOL,
     "majority_heap": POOL,
+    # Fetch policies.
+    "round_robin": FETCH,
+    "cff": FETCH,
+    "fef": FETCH,
+    # Dispatchers.
+    "thread_blocks": [*DISPATCH, "replay_dispatch_residency_test"],
+    "virtual_blocks": WARPS,
+    "warps": WARPS,
+    "dyncta": ["replay_dispatch_dyncta_test"],
+    # Memory policies.
+    "pcal": ["replay_memory_policies_pcal_test"],
 }
 # Policies that a file without one of its name is part of, for the tests that run every policy.
 PARTS = {
