@@ -15,7 +15,6 @@ SEAMS = {
     "memory": "--memory",
 }
 EXAMPLE = SOURCE / "examples" / "policies" / "cta_groups" / "cta_groups.cc"
-DYNCTA = SOURCE / "replay" / "policies" / "dispatch" / "dyncta.cc"
 
 
 class NewPolicy(CommandTest):
@@ -135,35 +134,6 @@ class NewPolicy(CommandTest):
             check=False,
         )
 
-    def test_a_dispatcher_that_pauses_blocks_is_the_same_outside_the_tree(self):
-        source = self.folder / "outside.cc"
-        source.write_text(DYNCTA.read_text().replace('"dyncta"', '"dyncta_outside"'))
-        library = self.compiled(source)
-        parameters = "window=256,memory_low=8,memory_high=24,idle_cycles=200"
-        command = [
-            "replay",
-            SAMPLE,
-            "--policy-library",
-            library,
-            "--machine",
-            "baws_gtx480",
-            "--set",
-            "sms=1",
-            "--json",
-        ]
-        runs = []
-        for name in ("dyncta", "dyncta_outside"):
-            done = heddle(*command, "--dispatch", f"{name}:{parameters}")
-            self.assertEqual(done.returncode, 0, done.stderr)
-            runs.append([json.loads(line)["launch"] for line in done.stdout.splitlines()])
-        self.assertEqual(runs[0], runs[1])
-        counters = runs[0][0][0]["dispatch_counter"]
-        self.assertGreater(int(counters["windows"]), 0, counters)
-        for program in ("policy_rules_test", "engine_equality_test"):
-            with self.subTest(program):
-                done = self.conformance(library, "dyncta_outside", program)
-                self.assertEqual(done.returncode, 0, done.stdout[-3000:])
-
     def test_libraries_pass_the_conformance_tests_whatever_the_seam(self):
         for seam in SEAMS:
             heddle("new-policy", seam, f"my_{seam}", "--folder", self.folder)
@@ -185,25 +155,37 @@ class NewPolicy(CommandTest):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("none.so", done.stdout)
 
-    def test_a_policy_of_the_tree_conforms_outside_it(self):
-        # It uses what a divergence policy can ask for: views, ends of long waits, scoreboards, and a base of the tree.
-        text = (SOURCE / "replay/policies/divergence/subwarp_interleaving.cc").read_text()
-        source = self.folder / "outside.cc"
-        source.write_text(text.replace('"subwarp_interleaving"', '"interleaving_outside"'))
-        library = self.compiled(source)
-        inside, outside = (
-            json.loads(
-                heddle(
-                    *("replay", SAMPLE, "--machine", "baws_gtx480", "--set", "sms=1", "--json"),
-                    *("--policy-library", library, "--divergence", name),
-                ).stdout.splitlines()[0]
-            )["total"]
-            for name in ("subwarp_interleaving", "interleaving_outside")
-        )
-        self.assertEqual(inside, outside)
-        for program in ("policy_rules_test", "engine_equality_test"):
-            done = self.conformance(library, "interleaving_outside", program)
-            self.assertEqual(done.returncode, 0, done.stdout[-3000:])
+    def test_policies_of_the_tree_are_the_same_outside_it(self):
+        # Between them they use most of what the seams offer: views, ends of long waits and scoreboards; rounds with a
+        # clock, sight of SMs and pauses; places in the cache.
+        for seam, name, parameters, counter in (
+            ("divergence", "subwarp_interleaving", "", "subwarp_stalls"),
+            ("dispatch", "dyncta", "window=256,memory_low=8,memory_high=24,idle_cycles=200", "windows"),
+            ("memory", "pcal", "tokens=4", "without_token"),
+        ):
+            text = (SOURCE / "replay" / "policies" / seam / f"{name}.cc").read_text()
+            source = self.folder / "outside.cc"
+            source.write_text(text.replace(f'"{name}"', '"from_outside"'))
+            library = self.compiled(source)
+            command = ["replay", SAMPLE, "--policy-library", library, "--machine", "baws_gtx480", "--set", "sms=1"]
+            with self.subTest(name, what="counters"):
+                runs = []
+                for one in (name, "from_outside"):
+                    done = heddle(*command, f"--{seam}", f"{one}:{parameters}", "--bins", "1000", "--json")
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    runs.append([json.loads(line)["launch"] for line in done.stdout.splitlines()])
+                self.assertEqual(runs[0], runs[1])
+                launch = runs[1][0][0]
+                count = int(launch[f"{seam}_counter"][counter])
+                self.assertGreater(count, 0)
+                series = {one["name"]: one["value"] for one in launch["time_series"]["policy"]}
+                self.assertEqual(sum(map(int, series[counter])), count)
+                done = heddle(*command, f"--{seam}", f"from_outside:{parameters}", "--counters", counter)
+                self.assertIn(counter, done.stdout)
+            for program in ("policy_rules_test", "engine_equality_test"):
+                with self.subTest(name, program=program):
+                    done = self.conformance(library, "from_outside", program)
+                    self.assertEqual(done.returncode, 0, done.stdout[-3000:])
 
     def test_a_wrong_dispatcher_does_not_pass(self):
         heddle("new-policy", "dispatch", "my_dispatch", "--folder", self.folder)
