@@ -183,7 +183,7 @@ class Page(CommandTest):
                 f"[...t.querySelector('{line}').children].map(c => getComputedStyle(c).textAlign))"
             )
             self.assertEqual(kernels, ["left"] * 4 + ["right"] * 3, line)
-            self.assertEqual(runs, ["left"] * 7, line)
+            self.assertEqual(runs, ["left"] * 8, line)
 
     def test_themes_and_narrow_windows(self):
         self.open(self.samples())

@@ -2,7 +2,7 @@
 import {axis, Card, chartBase, hatching, legendHeight, make, number, short} from './card.js';
 import {theme} from './theme.js';
 
-const SEAMS = ['divergence', 'scheduler', 'dispatch', 'fetch'];
+const SEAMS = ['divergence', 'scheduler', 'dispatch', 'fetch', 'memory'];
 const COLORS = {
   a: '#3b6fb6',
   b: '#e58a45'
@@ -15,6 +15,7 @@ export function mountCounters(parent, study, state) {
   const outer = make('div', {class: 'pair'});
   parent.append(make('h2', {class: 'group'}, 'What policies count'), outer);
   let chosen;
+  let picked = false;  // by the reader
   const runs = () => state.runs.filter((run) => study.cell(state.kernel, run));
   const value = (run, name) => {
     const [seam, counter] = name.split(': ');
@@ -29,13 +30,16 @@ export function mountCounters(parent, study, state) {
     id: 'counter',
     onchange: () => {
       chosen = select.value;
+      picked = true;
       byRun.refresh();
       overTime.refresh();
     }
   });
   const choose = () => {
     const all = names();
-    if (!all.includes(chosen)) chosen = all[0];
+    // Until the reader picks one, it is one of A or B, so that it has a course.
+    const has = (name) => value(state.a, name) !== undefined || value(state.b, name) !== undefined;
+    if (!all.includes(chosen) || (!picked && !has(chosen))) chosen = all.find(has) ?? all[0];
     select.replaceChildren(...all.map((name) => {
       const option = make('option', {value: name}, name);
       option.selected = name === chosen;
