@@ -188,21 +188,25 @@ bool IsDocumentedLimit(const absl::Status& status) {
 
 // That it is worth drawing: each of its parameters changes something.
 TEST(FuzzedParameters, AreReadWhateverTheirType) {
-  const RandomCase random_case = MakeRandomCase(MixAll({7, 91}));
-  ReplayOptions options;
-  options.machine = random_case.machine;
-  options.machine.mutable_core()->set_schedulers(1);
+  std::vector<RandomCase> cases;
+  for (const uint64_t seed : Seeds(1, 12)) cases.push_back(MakeRandomCase(MixAll({seed, 91})));
+  // The orders in which these issue, of as many kinds as there are.
   const auto orders = [&](const std::vector<std::string>& texts) {
     std::set<std::string> logs;
     for (const std::string& text : texts) {
-      IssueLog log;
-      options.observer = &log;
-      Configuration configuration;
-      configuration.scheduler = {"test_typed", text};
-      const auto results = Replay(*random_case.reader, {configuration}, options);
-      EXPECT_TRUE(results.ok()) << results.status();
       std::string issues;
-      for (const LoggedIssue& issue : log.Sorted()) absl::StrAppend(&issues, issue.Text(), " ");
+      for (const RandomCase& one : cases) {
+        IssueLog log;
+        ReplayOptions options;
+        options.machine = one.machine;
+        options.machine.mutable_core()->set_schedulers(1);
+        options.observer = &log;
+        Configuration configuration;
+        configuration.scheduler = {"test_typed", text};
+        const auto results = Replay(*one.reader, {configuration}, options);
+        EXPECT_TRUE(results.ok()) << results.status();
+        for (const LoggedIssue& issue : log.Sorted()) absl::StrAppend(&issues, issue.Text(), " ");
+      }
       logs.insert(issues);
     }
     return logs.size();

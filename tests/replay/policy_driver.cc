@@ -26,7 +26,7 @@ std::pair<std::string, std::string> SplitSpec(const std::string& text) {
 }  // namespace
 
 PolicyDriver::PolicyDriver(Scenario scenario, Options options)
-    : scenario_(std::move(scenario)), options_(std::move(options)) {
+    : scenario_(std::move(scenario)), predicated_(trace::Predicate(scenario_.program())), options_(std::move(options)) {
   const auto [divergence_name, divergence_text] = SplitSpec(options_.divergence);
   const auto [scheduler_name, scheduler_text] = SplitSpec(options_.scheduler);
   const auto divergence = DivergenceRegistry::Get().Find(divergence_name);
@@ -55,12 +55,12 @@ PolicyDriver::PolicyDriver(Scenario scenario, Options options)
   shared_.emplace(StateShape{.warp_size = warp_size, .max_threads = hardware_threads, .ports = 1, .sms = 1},
                   /*in_order=*/true);
   shared_->BeginLaunch();
-  policy_ = (*divergence)
-                ->make({scenario_.program(), warp_size, hardware_threads, blocks, 1, SmShared(*shared_, 0)},
-                       *divergence_parameters);
+  policy_ =
+      (*divergence)
+          ->make({program(), warp_size, hardware_threads, blocks, 1, SmShared(*shared_, 0)}, *divergence_parameters);
   policy_->SetIssueView(view_);
   scheduler_ = (*scheduler)
-                   ->make({formation_->table(), scenario_.program(), warp_size, hardware_threads, blocks, 0, 1,
+                   ->make({formation_->table(), program(), warp_size, hardware_threads, blocks, 0, 1,
                            /*clock=*/nullptr, SmShared(*shared_, 0)},
                           *scheduler_parameters);
   formation_->SetSchedulers({scheduler_.get()});
@@ -72,9 +72,33 @@ PolicyDriver::PolicyDriver(Scenario scenario, Options options)
       const uint32_t hw_warp = index / static_cast<uint32_t>(warp_size);
       const uint32_t lane = (index % static_cast<uint32_t>(warp_size)) ^ (swizzle ? hw_warp & 1 : 0);
       const size_t hardware = (block * static_cast<size_t>(hw_warps) + hw_warp) * static_cast<size_t>(warp_size) + lane;
-      threads_[hardware] = {scenario_.Steps(block, index), 0, block, index};
+      threads_[hardware] = {StepsOf(block, index), 0, block, index};
     }
   }
+}
+
+std::vector<PolicyDriver::Step> PolicyDriver::StepsOf(size_t block, uint32_t thread) const {
+  std::vector<Step> steps;
+  // The guarded block that the thread comes by behind its last step, if it is not at `pc` next.
+  const auto passed = [&](Pc pc) -> const trace::Block* {
+    if (!predicated_.has_value() || steps.empty()) return nullptr;
+    const uint32_t before = program().block_of(steps.back().at.pc());
+    const trace::Block& own = program().block(before);
+    const uint32_t guarded = predicated_->run[before];
+    const bool ends = steps.back().at.pc() == own.first + own.count - 1;
+    if (!ends || guarded == trace::kNoBlock || program().block(guarded).first == pc) return nullptr;
+    return &program().block(guarded);
+  };
+  for (const Scenario::Step& step : scenario_.Steps(block, thread)) {
+    while (const trace::Block* const guarded = passed(step.at.pc())) {
+      const Step last = steps.back();
+      for (uint32_t i = 0; i < guarded->count; ++i) {
+        steps.push_back({Position(guarded->first + i, last.at.depth()), last.return_to, /*passes=*/true});
+      }
+    }
+    steps.push_back({step.at, step.return_to});
+  }
+  return steps;
 }
 
 Lack PolicyDriver::View::LackOf(SlotId slot) const {
@@ -132,7 +156,7 @@ void PolicyDriver::Complete(SlotId slot, bool released) {
   }
 
   const Lanes lanes = table.lanes[slot];
-  const trace::Block& block = scenario_.program().block(scenario_.program().block_of(from.pc()));
+  const trace::Block& block = program().block(program().block_of(from.pc()));
   const bool last = from.pc() == block.first + block.count - 1;
   Resolution resolution;
   resolution.slot = slot;
@@ -144,6 +168,7 @@ void PolicyDriver::Complete(SlotId slot, bool released) {
   for (LaneMask left = lanes.mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     Thread& thread = threads_[lanes.thread[lane]];
+    if (!thread.steps[thread.done].passes) resolution.executed |= LaneMask{1} << lane;
     resolution.reconvergence = thread.steps[thread.done].return_to;
     ++thread.done;
     if (thread.finished()) {
@@ -153,7 +178,7 @@ void PolicyDriver::Complete(SlotId slot, bool released) {
     }
     auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.at == thread.at(); });
     if (group == groups.end()) {
-      const bool taken = two_way && scenario_.program().block(block.taken).first == thread.at().pc();
+      const bool taken = two_way && program().block(block.taken).first == thread.at().pc();
       group = groups.insert(groups.end(), PathGroup{thread.at(), 0, taken});
     }
     group->lanes |= LaneMask{1} << lane;
@@ -162,12 +187,12 @@ void PolicyDriver::Complete(SlotId slot, bool released) {
   if (!resolution.conditional) {
     resolution.reconvergence = Position::Exit();
   } else if (block.post_dominator != trace::kNoBlock) {
-    resolution.reconvergence = Position(scenario_.program().block(block.post_dominator).first, from.depth());
+    resolution.reconvergence = Position(program().block(block.post_dominator).first, from.depth());
   }
   resolution.groups = groups;
 
   const bool at_stop = groups.size() == 1 && groups[0].at == table.stop[slot];
-  resolution.uniform = (scenario_.program().instruction(from.pc()).flags() & trace::v1::FLAG_UNIFORM) != 0;
+  resolution.uniform = (program().instruction(from.pc()).flags() & trace::v1::FLAG_UNIFORM) != 0;
   const uint32_t interests = policy_->interests();
   const bool wants_it = (interests & kEveryInstruction) != 0 || (last && (interests & kEveryBlockEnd) != 0);
   if (!resolve && !at_stop && !wants_it && groups.size() == 1 && resolution.exited == 0) {
@@ -223,7 +248,7 @@ void PolicyDriver::Issue(Cycle now) {
   if (!chosen.empty() && policy_->issue_slots() > 1) policy_->IssuedTogether(chosen, table);
   if (!logged.members.empty()) issues_.push_back(std::move(logged));
   for (const SlotId slot : chosen) {
-    if (scenario_.program().instruction(table.position[slot].pc()).op() != trace::v1::OP_BARRIER) continue;
+    if (program().instruction(table.position[slot].pc()).op() != trace::v1::OP_BARRIER) continue;
     BlockState& block = blocks_[table.block[slot]];
     block.arrived += static_cast<uint32_t>(table.thread_count(slot));
     block.waiting.push_back(slot);

@@ -16,6 +16,7 @@
 #include "replay/seams/warp_scheduler.h"
 #include "replay/warps/formation.h"
 #include "tests/replay/scenario.h"
+#include "traces/format/program/predication.h"
 
 namespace heddle::replay {
 
@@ -57,8 +58,13 @@ class PolicyDriver {
     const PolicyDriver& driver_;
   };
 
+  struct Step {
+    Position at;
+    Position return_to;
+    bool passes = false;  // comes by under a guard that is false
+  };
   struct Thread {
-    std::vector<Scenario::Step> steps;
+    std::vector<Step> steps;
     size_t done = 0;
     uint64_t block = 0;
     uint32_t index = 0;
@@ -75,6 +81,10 @@ class PolicyDriver {
     std::vector<SlotId> waiting;  // in order of arrival
   };
 
+  // The program as warps walk it: guards that only decide whether a thread computes are no branches.
+  const trace::Program& program() const { return predicated_.has_value() ? predicated_->program : scenario_.program(); }
+  // What a thread of the scenario walks there.
+  std::vector<Step> StepsOf(size_t block, uint32_t thread) const;
   void Admit();
   // The slot's instruction is done, and so is its barrier if it is one.
   void Complete(SlotId slot, bool released);
@@ -85,6 +95,7 @@ class PolicyDriver {
   std::string Log(const std::string& end) const;
 
   const Scenario scenario_;
+  const std::optional<trace::PredicatedProgram> predicated_;
   Options options_;
   PolicyInfo divergence_info_;
   PolicyInfo scheduler_info_;

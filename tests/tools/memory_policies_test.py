@@ -17,7 +17,7 @@ class MemoryPolicies(CommandTest):
 
     def test_results_carry_name_parameters_and_counters(self):
         lru, pcal = self.replay("--machine", "baws_gtx480", *ONE_SM, "--memory", "lru,pcal:tokens=2")
-        self.assertEqual(lru["memory"], {"name": "lru", "parameter": {}})
+        self.assertEqual(lru["memory"], {"name": "lru", "parameter": {}, "largest": []})
         self.assertEqual(pcal["memory"]["name"], "pcal")
         self.assertEqual(pcal["memory"]["parameter"]["tokens"], "2")
         self.assertEqual(lru["total"]["thread_instructions"], pcal["total"]["thread_instructions"])
@@ -54,7 +54,7 @@ class MemoryPolicies(CommandTest):
         self.assert_refused(2, "replay", SAMPLE, "--memory", "pcla", says=["--memory", "pcla", "pcal"])
 
     def test_a_table_names_it_where_it_is_not_the_usual(self):
-        done = heddle("replay", SAMPLE, "--machine", "baws_gtx480", *ONE_SM, "--memory", "lru,pcal", "--quiet")
+        done = heddle("replay", SAMPLE, "--machine", "baws_gtx480", *ONE_SM, "--memory", "lru,pcal")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("memory", done.stdout)
         self.assertIn("pcal", done.stdout)

@@ -13,7 +13,7 @@ POLICY = """
 #include <array>
 #include "replay/seams/warp_scheduler.h"
 namespace heddle::replay {
-// The lowest or highest slot, by a word; a gauge of the slots that are offered, and a count of issues.
+// The lowest or highest slot, by a word; a gauge of the resident blocks, and a count of issues.
 class Declared final : public WarpScheduler {
  public:
   explicit Declared(const Parameters& parameters)
@@ -24,13 +24,12 @@ class Declared final : public WarpScheduler {
     if (last_) eligible.ForEach([&](SlotId one) { slot = one; });
     return slot;
   }
-  void Offered(SlotId) override { ++counters_[1]; }
-  void Withdrawn(SlotId) override { --counters_[1]; }
-  void Issued(SlotId) override {
-    ++counters_[0];
-    --counters_[1];
+  void Issued(SlotId) override { ++counters_[0]; }
+  void BlockAdmitted(BlockId, uint64_t) override {
+    ++counters_[1];
     if (counters_[1] > counters_[2]) counters_[2] = counters_[1];
   }
+  void BlockRetired(BlockId) override { --counters_[1]; }
   std::span<const uint64_t> counters() const override { return counters_; }
 
  private:
@@ -67,9 +66,9 @@ HEDDLE_WARP_SCHEDULER(
                                 .description = "x",
                                 .source = "x"}},
                 .counters = {{"picked", "issues", "issues"},
-                             {"offered_now", "slots", "that are offered", CounterSpec::Combine::kSum,
+                             {"blocks_now", "blocks", "that are resident", CounterSpec::Combine::kSum,
                               CounterSpec::Kind::kGauge},
-                             {"most_offered", "slots", "the most at once", CounterSpec::Combine::kMaximum}}}),
+                             {"most_blocks", "blocks", "the most at once", CounterSpec::Combine::kMaximum}}}),
     [](const SchedulerContext&, const Parameters& parameters) { return std::make_unique<Declared>(parameters); });
 }
 """
@@ -144,20 +143,20 @@ class Declarations(SweepTest):
         labels = {row["scheduler"] for row in rows}
         self.assertEqual(
             labels,
-            {"declared:end=first,every=5+6,share=0.25", "declared:end=last,every=1+2,share=0.125"},
+            {"declared:every=5+6", "declared:share=0.125,end=last"},
         )
         (run,) = self.replay("declared:every=5+6")
         (row,) = [row for row in rows if "5+6" in row["scheduler"]]
         launches = [launch["scheduler_counter"] for launch in run["launch"]]
         self.assertGreater(len(launches), 1)
         self.assertEqual(int(row["scheduler_counter.picked"]), sum(one["picked"] for one in launches))
-        self.assertEqual(int(row["scheduler_counter.most_offered"]), max(one["most_offered"] for one in launches))
+        self.assertEqual(int(row["scheduler_counter.most_blocks"]), max(one["most_blocks"] for one in launches))
 
     def test_counters_and_gauges_are_shown(self):
         arguments = (BFS, "--policy-library", self.library(), "--scheduler", "lrr,declared", "--divergence", "dws")
         text = heddle("replay", *arguments, "--counters", "all").stdout
         self.assertIn("What policies count themselves", text)
-        self.assertIn("most_offered", text)
+        self.assertIn("most_blocks", text)
         runs = results(*arguments, "--bins", 200)
         picked = sum(launch["scheduler_counter"]["picked"] for launch in runs[1]["launch"])
         self.assertEqual(picked, runs[1]["total"]["warp_instructions"])
@@ -165,20 +164,20 @@ class Declarations(SweepTest):
         self.assertRegex(text, rf"declared +{picked:,}\n")
         self.assertRegex(text, r"lrr +-\n")
         self.assert_refused(2, "replay", *arguments, "--counters", "piked", says=["piked", "picked"])
-        self.assertEqual(runs[1]["scheduler"]["largest"], ["offered_now", "most_offered"])
+        self.assertEqual(runs[1]["scheduler"]["largest"], ["blocks_now", "most_blocks"])
         launch = runs[1]["launch"][0]
         series = {(one["seam"], one["name"]): one for one in launch["time_series"]["policy"]}
         self.assertEqual(sum(series["scheduler", "picked"]["value"]), launch["scheduler_counter"]["picked"])
         self.assertTrue(series["scheduler", "picked"]["adds_up"])
-        gauge = series["scheduler", "offered_now"]
+        gauge = series["scheduler", "blocks_now"]
         self.assertFalse(gauge["adds_up"])
         self.assertGreater(max(gauge["value"]), 0)
         self.assertEqual(gauge["value"][-1], 0, "all warps have ended")
-        self.assertEqual(series["scheduler", "most_offered"]["value"][-1], launch["scheduler_counter"]["most_offered"])
+        self.assertEqual(series["scheduler", "most_blocks"]["value"][-1], launch["scheduler_counter"]["most_blocks"])
         splits = series["divergence", "subdivisions"]
         self.assertEqual(sum(splits["value"]), launch["divergence_counter"]["subdivisions"])
         text = heddle("replay", *arguments, "--bins", 200, "--counters", "all").stdout
-        self.assertRegex(text, r"offered_now +\d+ +\|")
+        self.assertRegex(text, r"blocks_now +\d+ +\|")
         self.assertRegex(text, r"picked per 1,000 cycles +[\d,.]+ +\|")
 
     def test_the_report_has_them_over_time(self):
@@ -201,11 +200,11 @@ class Declarations(SweepTest):
         (cell,) = json.loads(heddle("report", "--json", output).stdout)["cells"]
         launches = [launch["scheduler_counter"] for launch in run["launch"]]
         self.assertEqual(cell["counters"]["scheduler"]["picked"], sum(one["picked"] for one in launches))
-        self.assertEqual(cell["counters"]["scheduler"]["most_offered"], max(one["most_offered"] for one in launches))
+        self.assertEqual(cell["counters"]["scheduler"]["most_blocks"], max(one["most_blocks"] for one in launches))
         courses = {name: (adds, values) for _, name, _, adds, values in cell["series"]["policy"]}
         self.assertEqual(sum(courses["picked"][1]), cell["counters"]["scheduler"]["picked"])
-        self.assertFalse(courses["offered_now"][0])
-        self.assertEqual(max(courses["most_offered"][1]), cell["counters"]["scheduler"]["most_offered"])
+        self.assertFalse(courses["blocks_now"][0])
+        self.assertEqual(max(courses["most_blocks"][1]), cell["counters"]["scheduler"]["most_blocks"])
 
     def test_runs_without_a_scoreboard_say_so_everywhere(self):
         arguments = (BFS, "--machine", "baws_gtx480", "--divergence", "pdom,dwf", "--set", "sms=2")
@@ -231,7 +230,7 @@ class Declarations(SweepTest):
         self.sweep("run", folder)
         rows = {row["divergence"][:4]: row for row in csv.DictReader(io.StringIO(self.sweep("collect", folder)))}
         self.assertEqual(rows["pdom"]["without_scoreboard"], "")
-        self.assertEqual(rows["dwf:"]["without_scoreboard"], rows["dwf:"]["launches"])
+        self.assertEqual(rows["dwf"]["without_scoreboard"], rows["dwf"]["launches"])
 
 
 if __name__ == "__main__":
