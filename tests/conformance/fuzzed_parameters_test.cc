@@ -55,7 +55,7 @@ class Typed final : public WarpScheduler {
     const uint64_t turn = turns_.empty() ? 0 : static_cast<uint64_t>(turns_[issued_ % turns_.size()]);
     const uint64_t formed = newest_ ? ~table_.formed[slot] : table_.formed[slot];
     const bool held = Mix(table_.formed[slot] + start_) % DecimalNumber::kOne < static_cast<uint64_t>(behind_);
-    return (held ? uint64_t{1} << 62 : 0) + ((formed + turn + start_) & 0xffff);
+    return (held ? uint64_t{1} << 62 : 0) + (((formed ^ turn) + start_) & 0xffff);
   }
 
   const WarpTable& table_;

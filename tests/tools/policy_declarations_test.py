@@ -174,8 +174,8 @@ class Declarations(SweepTest):
         self.assertGreater(max(gauge["value"]), 0)
         self.assertEqual(gauge["value"][-1], 0, "all warps have ended")
         self.assertEqual(series["scheduler", "most_blocks"]["value"][-1], launch["scheduler_counter"]["most_blocks"])
-        splits = series["divergence", "subdivisions"]
-        self.assertEqual(sum(splits["value"]), launch["divergence_counter"]["subdivisions"])
+        splits = series["divergence", "branch_subdivisions"]
+        self.assertEqual(sum(splits["value"]), launch["divergence_counter"]["branch_subdivisions"])
         text = heddle("replay", *arguments, "--bins", 200, "--counters", "all").stdout
         self.assertRegex(text, r"blocks_now +\d+ +\|")
         self.assertRegex(text, r"picked per 1,000 cycles +[\d,.]+ +\|")

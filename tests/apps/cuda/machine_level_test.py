@@ -19,17 +19,23 @@ from run_application import build_source, run, wishes  # noqa: E402
 BIN = pathlib.Path(os.environ["HEDDLE_BIN"]).resolve()
 ARCHITECTURE = os.environ.get("HEDDLE_MACHINE_ARCHITECTURE", "sm_80")
 SKIPPED = 77
-FEW = "vector_add symbols histogram warp_operations math_functions driver_ptx device_printf texture_objects".split()
+FEW = "vector_add symbols histogram warp_operations math_functions device_printf texture_objects".split()
 
 # What is refused, and a part of the message that says why.
-REFUSED = {}
+REFUSED = {
+    "device_printf": "without a meaning yet: LEPC",  # the address of the code behind a call of the toolkit's printf
+    "texture_objects": "which registers T",  # TEX and TLD
+}
+# What the assembler is not asked for.
+LEFT_OUT = {"driver_ptx"}  # a text of 100 MB of blanks, on which ptxas takes minutes
 
 
 def programs():
     chosen = os.environ.get("HEDDLE_MACHINE_PROGRAMS", "").split()
     if chosen or "HEDDLE_ALL_PROGRAMS" not in os.environ:
         return chosen or FEW
-    return sorted(path.stem for path in HERE.glob("*.cu") if not path.stem.endswith("_module"))
+    every = {path.stem for path in HERE.glob("*.cu") if not path.stem.endswith("_module")}
+    return sorted(every - LEFT_OUT)
 
 
 class MachineLevelTest(unittest.TestCase):

@@ -149,15 +149,13 @@ TEST_P(CompilerBarriers, WarpsyncWaitsNoLongerThanOthersCanMove) {
   EXPECT_EQ(CountIssuesOf(log, "E"), 2) << log;
 }
 
-// A guard is no branch: threads that it holds back stay with their split. The engine issues what is guarded for all of
-// them; the driver of policies alone parts them there.
+// A guard is no branch: threads that it holds back stay with their split, and what is guarded issues for all of them.
 TEST_P(CompilerBarriers, ThreadsGoPastWhatIsGuardedTogether) {
   Scenario scenario;
   scenario.Block('S', 1, "A").Block('A', 1, "PG", 'P').Block('G', 1, "P").Block('P', 1, "");
   scenario.Guarded('G').Convergence('S', 0, Convergence::YIELD);
   scenario.ThreadBlock({"SAGP", "SAP", "SAGP", "SAP"});
-  const std::string issues =
-      GetParam() == Runner::kEngine ? "S[0123] A[0123] G[0123] P[0123]" : "S[0123] A[0123] G[0-2-] P[0123]";
+  const std::string issues = "S[0123] A[0123] G[0123] P[0123]";
   EXPECT_EQ(Run(scenario), issues);
   EXPECT_EQ(Run(scenario, ",yield=block_end"), issues);
   EXPECT_EQ(CounterOf(scenario, "divergences"), 0u);
@@ -168,8 +166,7 @@ TEST_P(CompilerBarriers, GuardedExit) {
   scenario.Block('S', 1, "A").Block('A', 1, "PG").Block('G', 1, "").Block('P', 1, "");
   scenario.Guarded('G').Convergence('S', 0, Convergence::YIELD);
   scenario.ThreadBlock({"SAG", "SAP", "SAG", "SAP"});
-  EXPECT_EQ(Run(scenario),
-            GetParam() == Runner::kEngine ? "S[0123] A[0123] G[0123] P[-1-3]" : "S[0123] A[0123] G[0-2-] P[-1-3]");
+  EXPECT_EQ(Run(scenario), "S[0123] A[0123] G[0123] P[-1-3]");
 }
 
 // Who waits at a guarded barrier of the thread block does not hold the others: they come to one as well.
