@@ -160,8 +160,8 @@ class NewPolicy(CommandTest):
         # clock, sight of SMs and pauses; places in the cache.
         for seam, name, parameters, counter in (
             ("divergence", "subwarp_interleaving", "", "subwarp_stalls"),
-            ("dispatch", "dyncta", "window=256,memory_low=8,memory_high=24,idle_cycles=200", "windows"),
-            ("memory", "pcal", "tokens=4", "without_token"),
+            ("dispatch", "dyncta", ":window=256,memory_low=8,memory_high=24,idle_cycles=200", "windows"),
+            ("memory", "pcal", ":tokens=4", "without_token"),
         ):
             text = (SOURCE / "replay" / "policies" / seam / f"{name}.cc").read_text()
             source = self.folder / "outside.cc"
@@ -171,7 +171,7 @@ class NewPolicy(CommandTest):
             with self.subTest(name, what="counters"):
                 runs = []
                 for one in (name, "from_outside"):
-                    done = heddle(*command, f"--{seam}", f"{one}:{parameters}", "--bins", "1000", "--json")
+                    done = heddle(*command, f"--{seam}", one + parameters, "--bins", "1000", "--json")
                     self.assertEqual(done.returncode, 0, done.stderr)
                     runs.append([json.loads(line)["launch"] for line in done.stdout.splitlines()])
                 self.assertEqual(runs[0], runs[1])
@@ -180,7 +180,7 @@ class NewPolicy(CommandTest):
                 self.assertGreater(count, 0)
                 series = {one["name"]: one["value"] for one in launch["time_series"]["policy"]}
                 self.assertEqual(sum(map(int, series[counter])), count)
-                done = heddle(*command, f"--{seam}", f"from_outside:{parameters}", "--counters", counter)
+                done = heddle(*command, f"--{seam}", f"from_outside{parameters}", "--counters", counter)
                 self.assertIn(counter, done.stdout)
             for program in ("policy_rules_test", "engine_equality_test"):
                 with self.subTest(name, program=program):
