@@ -159,7 +159,7 @@ class NewPolicy(CommandTest):
         # Between them they use most of what the seams offer: views, ends of long waits and scoreboards; rounds with a
         # clock, sight of SMs and pauses; places in the cache.
         for seam, name, parameters, counter in (
-            ("divergence", "subwarp_interleaving", "", "subwarp_stalls"),
+            ("divergence", "subwarp_interleaving", "", "divergences"),
             ("dispatch", "dyncta", ":window=256,memory_low=8,memory_high=24,idle_cycles=200", "windows"),
             ("memory", "pcal", ":tokens=4", "without_token"),
         ):
