@@ -53,10 +53,10 @@ OWN = {
     # Schedulers.
     "lrr": GENERAL,
     "gto": GENERAL,
-    "oldest": GENERAL,
+    "oldest": SELECTIVE,
     "fifo": GENERAL,
-    "random": GENERAL,
-    "sticky_rr": GENERAL,
+    "random": SELECTIVE,
+    "sticky_rr": SELECTIVE,
     "two_level": SELECTIVE,
     "swl": SELECTIVE,
     "ccws": ["replay_schedule_ccws_test"],

@@ -100,11 +100,13 @@ TEST(ClusterDispatch, DispatchersOfWarpsBeginClustersAsAWhole) {
       std::map<uint64_t, uint32_t> left;                     // warps, by block
       std::map<uint64_t, std::pair<Cycle, uint32_t>> begun;  // by cluster: when, and in which group
       std::map<uint64_t, uint32_t> warps_of;                 // begun in that cycle
+      std::set<std::pair<uint64_t, uint32_t>> sent;          // warps, by block
       uint64_t assigned = 0;
       for (Cycle now = 0;;) {
         while (const auto warp = dispatcher->NextWarp(now)) {
           ASSERT_TRUE(taken.insert({warp->sm, warp->hw_warp}).second);
           ASSERT_LT(warp->block, context.blocks);
+          ASSERT_TRUE(sent.insert({warp->block, warp->warp}).second) << "block " << warp->block;
           ++assigned;
           left.try_emplace(warp->block, context.warps_per_block);
           const uint64_t number = warp->block / cluster;

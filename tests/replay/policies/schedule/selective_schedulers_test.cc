@@ -24,6 +24,12 @@ TEST(TwoLevel, RunsAllWarpsIfTheSetHoldsThem) {
 TEST(TwoLevel, FetchGroupsTakeTurns) {
   EXPECT_EQ(SchedulerBench("two_level:variant=fetch_groups,group=2").Run(4, 12, 6), "0 1 0 1 2 3 2 3 0 1 0 1");
 }
+TEST(TwoLevel, ChangesOfTheFetchGroupAreCounted) {
+  SchedulerBench bench("two_level:variant=fetch_groups,group=2");
+  EXPECT_EQ(bench.Run(4, 12, 6), "0 1 0 1 2 3 2 3 0 1 0 1");
+  EXPECT_EQ(bench.counter("promotions"), 2u);
+  EXPECT_EQ(bench.counter("demotions"), 2u);
+}
 TEST(Oldest, GoesBackToTheOldestAtOnce) {
   EXPECT_EQ(SchedulerBench("oldest").Run(4, 12, 6), "0 0 1 1 2 2 3 0 0 1 1 2");
 }
@@ -100,6 +106,21 @@ TEST(StickyRoundRobin, GoesOnBehindTheBlocksLastIssue) {
   EXPECT_EQ(bench.counter("block_changes"), 0u);
 }
 
+TEST(StickyRoundRobin, TheTurnOfAnotherBlockIsNotItsOwn) {
+  SchedulerBench bench("sticky_rr");
+  bench.AdmitBlock(1);
+  for (SlotId slot : {0, 1}) bench.FormIn(0, slot);
+  for (SlotId slot : {2, 3}) bench.FormIn(1, slot);
+  EXPECT_EQ(bench.PickAndIssue(), 0);
+  bench.Withdraw(1);
+  EXPECT_EQ(bench.PickAndIssue(), 2) << "no warp of block 0 can issue";
+  EXPECT_EQ(bench.counter("block_changes"), 1u);
+  bench.Offer(1);
+  bench.Offer(2);
+  bench.Withdraw(3);
+  EXPECT_EQ(bench.Pick(), 2) << "1 is behind the last of block 0, but block 1 runs";
+}
+
 TEST(StickyRoundRobin, GoesToTheNextBlockThereIsWhenItsOwnRetires) {
   SchedulerBench bench("sticky_rr");
   bench.AdmitBlock(1);
@@ -131,6 +152,17 @@ TEST(Swl, OnlyTheOldestWarpsIssue) {
   EXPECT_EQ(SchedulerBench("swl:limit=2").Run(4, 12, 6), "0 0 1 1 - - - 0 0 1 1 -");
 }
 
+TEST(Swl, StaysWithAWarpAsLongAsItIsAmongThem) {
+  SchedulerBench bench("swl:limit=2");
+  for (SlotId slot : {0, 1, 2}) bench.Form(slot);
+  SlotSet only_1;
+  only_1.Insert(1);
+  bench.Issue(bench.Pick(only_1));
+  bench.Offer(1);
+  EXPECT_EQ(bench.PickAndIssue(), 1) << "greedy, although 0 is older";
+  EXPECT_EQ(bench.PickAndIssue(), 0) << "1 is in flight";
+}
+
 TEST(Swl, WarpsAtABarrierDoNotCount) {
   SchedulerBench bench("swl:limit=1");
   for (SlotId slot : {0, 1, 2}) bench.Form(slot);
@@ -151,15 +183,16 @@ TEST(Random, DependsOnTheSeedAndAsksTwiceAlike) {
 }
 
 TEST(Random, GivesEveryWarpItsShare) {
-  SchedulerBench bench("random");
-  for (SlotId slot = 0; slot < 4; ++slot) bench.Form(slot);
+  SchedulerBench bench("random", 256);
+  const std::vector<SlotId> slots = {5, 63, 64, 192};  // in words of 64, which it counts
+  for (const SlotId slot : slots) bench.Form(slot);
   std::map<SlotId, int> issues;
   for (int i = 0; i < 4000; ++i) {
     const SlotId slot = bench.PickAndIssue();
     ++issues[slot];
     bench.Offer(slot);
   }
-  for (SlotId slot = 0; slot < 4; ++slot) EXPECT_NEAR(issues[slot], 1000, 120) << "slot " << slot;
+  for (const SlotId slot : slots) EXPECT_NEAR(issues[slot], 1000, 120) << "slot " << slot;
 }
 
 }  // namespace
