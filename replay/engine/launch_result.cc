@@ -84,7 +84,7 @@ LaunchCounters LaunchSimulation::CountUntil(Cycle until) {
     counters.dispatched_blocks += static_cast<uint64_t>(sm->resident());
   }
   for (const IBufferCore* core : sms_.buffer_cores()) counters.stalls.Add(core->stalls());
-  counters.has_memory = memory_.Sample(until, counters.memory);
+  counters.has_memory = run_.memory.Sample(until, counters.memory);
   counters.dispatched_blocks += dispatch_->retired();
   counters.retired_blocks = dispatch_->retired();
   counters.policies = PolicyValues();
@@ -147,6 +147,7 @@ absl::Status LaunchSimulation::AddClusterResult(result::v1::LaunchResult& result
 }
 
 absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
+  for (const auto& sm : sms_.made()) sm->CreditUntil(end_);
   SmCounters counters;
   result::v1::LaunchResult result;
   const PolicyInfo& divergence = run_.configuration.divergence.info();
@@ -220,7 +221,7 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
                    series.end());
     }
   }
-  HEDDLE_RETURN_IF_ERROR(memory_.EndLaunch(end_, result));
+  HEDDLE_RETURN_IF_ERROR(run_.memory.EndLaunch(end_, result));
   result.set_launch(run_.launch.launch.id());
   result.set_kernel(run_.launch.program->name());
   if (std::string code = trace::CodeInWords(run_.launch.program->proto()); !code.empty()) {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "replay/memory/ports/remote_access.h"
 #include "traces/base/huge_pages.h"
 #include "traces/base/status_macros.h"
@@ -12,21 +11,9 @@
 namespace heddle::replay {
 namespace {
 
-constexpr uint64_t kProgressCycles = 1 << 14;
 constexpr size_t kSmBytes = size_t{5} << 18;  // what an SM takes, with its part of the memory and a share of the rest
 // The most that an SM runs ahead of the others, in cycles; enough for it to pay.
 constexpr Cycle kAheadCycles = 4000;
-// A machine with fixed latencies that issues nothing for so long hangs: every latency is at most 10^5 cycles.
-constexpr Cycle kHangCycles = Cycle{1} << 23;
-// A DRAM that has requests answers one within so many cycles of its clock: that takes a column access per byte of a
-// line at most, each of at most 10^4 cycles. What goes through the network takes far less of its own.
-constexpr Cycle kServiceCycles = Cycle{1} << 22;
-
-// How often the fastest clock ticks in a cycle of the slowest, rounded up.
-Cycle ClockRatio(const machine::v1::Clocks& clocks) {
-  const auto [slow, fast] = std::minmax({clocks.core_mhz(), clocks.network_mhz(), clocks.l2_mhz(), clocks.dram_mhz()});
-  return slow == 0 ? 1 : (fast + slow - 1) / slow;
-}
 
 // Dimensions of grid and block beyond the first of each.
 uint32_t ExtraDimensions(const trace::v1::Launch& launch) {
@@ -37,20 +24,15 @@ uint32_t ExtraDimensions(const trace::v1::Launch& launch) {
 
 }  // namespace
 
-MemoryService::MemoryService(const machine::v1::Machine& machine, const MemorySystem& memory)
-    : memory_(memory), served_(memory.served_requests()) {
-  if (machine.memory().has_hierarchy()) longest_ = kServiceCycles * ClockRatio(machine.clocks());
-}
-
-LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupancy, trace::RecordedClusters clusters)
+LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupancy, trace::RecordedClusters clusters,
+                                   MachineTime& time)
     : run_(run),
+      time_(time),
+      start_(time.clock()),
       context_(run.launch, run.reader.header(), run.options.machine),
       blocks_(run.launch, std::move(clusters)),
-      memory_(run.memory),
-      service_(run.options.machine, run.memory),
       sms_(run, context_),
-      ahead_(sms_.count()),
-      calendar_(sms_.count() + 1) {
+      ahead_(sms_.count()) {
   residency_ = Residency(occupancy.blocks);
   const machine::v1::Machine& machine = run.options.machine;
   limit_ = residency_ < static_cast<uint64_t>(occupancy.blocks) ? "grid" : occupancy.limit;
@@ -59,13 +41,13 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
                                                      RegistersGiven(run.options, *run.launch.program));
   CompleteContext(by_warp);
   metrics_.emplace(run.options.metrics, machine, residency_ * sms_.count(), context_, PolicyColumns());
-  memory_.Transferred(run.reader.transfers().first(run.launch.transfers_before));
+  run.memory.Transferred(run.reader.transfers().first(run.launch.transfers_before));
   // Blocks that are there in part keep their shared memory: so many may be, each with a warp or more.
   const int partial_blocks = context_.by_warp ? std::min(by_warp.blocks, by_warp.warps) : 0;
   context_.l1_ways =
       L1Ways(machine, *run.launch.program, run.launch.launch, std::max(occupancy.blocks, partial_blocks));
-  memory_.BeginLaunch(context_.l1_ways);
-  if (metrics_->has_bins()) memory_.BeginSampling();
+  run.memory.BeginLaunch(context_.l1_ways);
+  if (metrics_->has_bins()) run.memory.BeginSampling();
   DispatchContext shape;
   shape.blocks = blocks_.count();
   shape.sms = sms_.count();
@@ -77,8 +59,9 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   shape.hw_warps_per_sm = static_cast<uint32_t>(by_warp.warps);
   shape.extra_dimensions = ExtraDimensions(run.launch.launch);
   if (machine.memory().has_hierarchy()) shape.data_mshrs = machine.memory().hierarchy().l1_data().mshrs();
-  shape.clock = &now_;
-  dispatch_.emplace(run, context_, blocks_, std::move(shape), machine.dispatch().launch_cycles(), sms_, calendar_);
+  shape.clock = &time.clock();
+  dispatch_.emplace(run, context_, blocks_, std::move(shape), machine.dispatch().launch_cycles(), sms_,
+                    time.calendar());
   context_.counts_activity = dispatch_->watches_sms();
 }
 
@@ -118,15 +101,24 @@ void LaunchSimulation::CompleteContext(const WarpOccupancy& by_warp) {
   context_.force_regrouping = run_.options.force_regrouping;
   if (context_.cluster_blocks > 1 || context_.DenseBarrier(LaunchContext::kClusterBarrier) != context_.kNoBarrier) {
     const ClusterTiming timing(run_.options.machine.clusters());
-    context_.clusters = &board_.emplace(context_.cluster_blocks, timing.network_cycles, *this);
+    context_.clusters =
+        &board_.emplace(context_.cluster_blocks, timing.network_cycles, static_cast<ClusterWaker&>(*this));
   }
   context_.observer = run_.options.observer;
   context_.observes_states = context_.observer != nullptr && context_.observer->wants_states();
   context_.configuration_index = run_.configuration_index;
 }
 
-absl::Status LaunchSimulation::Deadlock(const std::string& found) const {
-  std::vector<std::string> lines;
+absl::Status LaunchSimulation::Begin() {
+  // The first round comes before the first cycle of the blocks, so that the first issue is in it.
+  const Cycle first = dispatch_->due();
+  if (first == start_) return dispatch_->Round(first);
+  time_.calendar().Wake(sms_.count(), first - 1);
+  return absl::OkStatus();
+}
+
+void LaunchSimulation::ExplainDeadlock(bool several, std::vector<std::string>& lines) const {
+  const size_t before = lines.size();
   for (uint32_t sm = 0; sm < sms_.count(); ++sm) {
     SmCore* const core = sms_.Find(sm);
     if (core == nullptr) continue;
@@ -135,14 +127,9 @@ absl::Status LaunchSimulation::Deadlock(const std::string& found) const {
       lines.push_back(absl::StrCat("memory of SM ", sm, ": ", memory));
     }
   }
-  if (std::string shared = memory_.Explain(); !shared.empty()) lines.push_back(std::move(shared));
-  if (!found.empty()) lines.insert(lines.begin(), found);
-  return absl::FailedPreconditionError(absl::StrJoin(lines, "\n"));
-}
-
-bool LaunchSimulation::Done() const {
-  return dispatch_->left() == 0 && memory_.drained() &&
-         std::all_of(sms_.made().begin(), sms_.made().end(), [](const auto& sm) { return sm->memory().drained(); });
+  if (!several) return;
+  const std::string name = absl::StrCat("launch ", run_.launch.launch.id(), ", ", left(), " thread blocks are left");
+  lines.insert(lines.begin() + static_cast<ptrdiff_t>(before), absl::StrCat(name, lines.size() > before ? ":" : ""));
 }
 
 inline Cycle LaunchSimulation::RunAhead(uint32_t index, Cycle now) {
@@ -174,15 +161,16 @@ Cycle LaunchSimulation::RunAlone(uint32_t index, Cycle now) {
 // An SM that waits for a slow memory: behind the requests of others it may be its turn after any time.
 bool LaunchSimulation::IsServed(const SmCore& sm) {
   if (sm.memory().drained()) return false;
-  service_.Note(now_);
-  return now_ - std::max(sm.last_progress(), service_.last()) <= service_.longest();
+  MemoryService& service = time_.service();
+  service.Note(time_.clock());
+  return time_.clock() - std::max(sm.last_progress(), service.last()) <= service.longest();
 }
 
 // A block of its cluster that has not begun, an iteration of a virtual block, may come to any of the others.
 bool LaunchSimulation::WaitsForCluster(const SmCore& sm) {
   if (context_.cluster_blocks == 1) return false;
   const auto moves = [&](const SmCore& other) {
-    return &other != &sm && (now_ - other.last_progress() <= SmCore::kNoProgressLimit || IsServed(other));
+    return &other != &sm && (time_.clock() - other.last_progress() <= SmCore::kNoProgressLimit || IsServed(other));
   };
   return sm.AnySmOfItsClusters([&](uint32_t number) {
     if (number != ClusterBoard::kNotBegun) return moves(*sms_.Find(number));
@@ -190,93 +178,25 @@ bool LaunchSimulation::WaitsForCluster(const SmCore& sm) {
   });
 }
 
-absl::Status LaunchSimulation::Run() {
-  // The first round comes before the first cycle of the blocks, so that the first issue is in it.
-  const Cycle begin = run_.options.machine.dispatch().launch_cycles();
-  if (begin == 0) {
-    HEDDLE_RETURN_IF_ERROR(dispatch_->Round(0));
-  } else {
-    calendar_.Wake(sms_.count(), begin - 1);
+absl::Status LaunchSimulation::FinishTurn(uint32_t index, Cycle now) {
+  SmCore& sm = *sms_.Find(index);
+  ahead_[index].stopped = false;
+  if (!sm.ok()) return sm.status();
+  if (sm.hung() && !IsServed(sm) && !WaitsForCluster(sm)) {
+    return time_.Deadlock(
+        absl::StrCat("nothing was issued or completed on SM ", index, " in ", now - sm.last_progress(), " cycles:"));
   }
-  std::vector<uint32_t> awake;
-  Cycle next_progress = kProgressCycles;
-  Cycle progress = 0;  // since when the number of issued instructions has been the same
-  uint64_t issued = 0;
-  while (!Done()) {
-    const Cycle now = std::min(calendar_.Next(), memory_.NextEvent());
-    if (now == kNever) {
-      return Deadlock(dispatch_->left() == 0 ? "" : absl::StrCat(dispatch_->left(), " thread blocks are left"));
-    }
-    if (run_.options.max_cycles != 0 && now >= run_.options.max_cycles) {
-      return absl::DeadlineExceededError(absl::StrCat("not done after ", run_.options.max_cycles,
-                                                      " cycles (the bound that was set): ", dispatch_->left(),
-                                                      " thread blocks are left"));
-    }
-    now_ = now;
-    if (now >= metrics_->next_bin()) metrics_->EndBins(now, [this](Cycle until) { return CountUntil(until); });
-    memory_.Advance(now, *this);
-    calendar_.Take(now, awake);
-    bool dispatch = false;
-    for (const uint32_t component : awake) {
-      if (component == sms_.count()) {
-        const Cycle due = dispatch_->due();  // the calendar may wake too early
-        if (now + 1 >= due) {
-          dispatch = true;
-        } else if (due != kNever) {
-          calendar_.Wake(component, due - 1);
-        }
-        continue;
-      }
-      SmCore& sm = *sms_.Find(component);
-      SmCore::RunAhead& ahead = ahead_[component];
-      if (now >= ahead.until) {
-        if (const Cycle wake = sm.RunTurn(now); wake != now) {
-          calendar_.Wake(component, wake);
-          continue;
-        }
-      } else if (!ahead.stopped || now != ahead.next) {  // it has run this cycle, and nothing came of it
-        calendar_.Wake(component, ahead.next);
-        continue;
-      }
-      ahead.stopped = false;
-      if (!sm.ok()) return sm.status();
-      if (sm.hung() && !IsServed(sm) && !WaitsForCluster(sm)) {
-        return Deadlock(absl::StrCat("nothing was issued or completed on SM ", component, " in ",
-                                     now - sm.last_progress(), " cycles:"));
-      }
-      for (const uint64_t position : sm.retired()) {
-        dispatch_->Retired(component, position);
-        dispatch = true;
-        end_ = sm.EndOfRetired(now);
-      }
-      if (context_.by_warp) {
-        for (const uint32_t hw_warp : sm.freed_hw_warps()) dispatch_->WarpEnded(component, hw_warp, now + 1);
-        dispatch |= !sm.freed_hw_warps().empty();
-      }
-      // While the host has it in its caches. What is dispatched below wakes the SM again.
-      calendar_.Wake(component, RunAhead(component, now));
-    }
-    if (dispatch && dispatch_->WantsRound()) {
-      HEDDLE_RETURN_IF_ERROR(dispatch_->Round(now + 1));
-    }
-    // A launch ends with its last block, or when the memory has nothing under way any more.
-    if (dispatch_->left() == 0) end_ = std::max(end_, now);
-    if (now >= next_progress) {
-      next_progress = now + kProgressCycles;
-      run_.cache.Age();
-      const uint64_t instructions = ThreadInstructions();
-      if (instructions != issued) {
-        issued = instructions;
-        progress = now;
-      }
-      service_.Note(now_);
-      if (now - std::max(progress, service_.last()) > std::max(kHangCycles, 2 * service_.longest())) {
-        return Deadlock(absl::StrCat("nothing has issued for ", now - progress, " cycles:"));
-      }
-      if (run_.progress && !run_.progress(instructions)) return absl::CancelledError("stopped on request");
-    }
+  for (const uint64_t position : sm.retired()) {
+    dispatch_->Retired(index, position);
+    wants_round_ = true;
+    end_ = sm.EndOfRetired(now);
   }
-  for (const auto& sm : sms_.made()) sm->CreditUntil(end_);
+  if (context_.by_warp) {
+    for (const uint32_t hw_warp : sm.freed_hw_warps()) dispatch_->WarpEnded(index, hw_warp, now + 1);
+    wants_round_ |= !sm.freed_hw_warps().empty();
+  }
+  // While the host has it in its caches. What is dispatched behind the cycle wakes the SM again.
+  time_.calendar().Wake(index, RunAhead(index, now));
   return absl::OkStatus();
 }
 

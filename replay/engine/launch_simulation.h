@@ -1,4 +1,4 @@
-// One launch as it is replayed: its SMs, its memory, its dispatcher, and their time.
+// One launch as it is replayed: its SMs and its dispatcher.
 #ifndef HEDDLE_REPLAY_ENGINE_LAUNCH_SIMULATION_H_
 #define HEDDLE_REPLAY_ENGINE_LAUNCH_SIMULATION_H_
 
@@ -13,10 +13,10 @@
 #include "replay/core/clusters/cluster_board.h"
 #include "replay/core/launch_context.h"
 #include "replay/core/sm_core.h"
-#include "replay/engine/calendar.h"
 #include "replay/engine/dispatch/recorded_blocks.h"
 #include "replay/engine/grid_dispatch.h"
 #include "replay/engine/launch_metrics.h"
+#include "replay/engine/machine_time.h"
 #include "replay/engine/replay_launch.h"
 #include "replay/engine/sm_array.h"
 #include "replay/machine/machine.h"
@@ -25,48 +25,82 @@
 
 namespace heddle::replay {
 
-// Whether a memory that is slow goes on answering: then it is no hang that an SM is silent for long.
-class MemoryService {
+// The SMs and the dispatcher of a launch. Its time is that of the machine.
+class LaunchSimulation : private ClusterWaker {
  public:
-  MemoryService(const machine::v1::Machine& machine, const MemorySystem& memory);
+  // `occupancy` must hold a block, and the machine a cluster. Everything referred to must outlive the object. The
+  // launch begins in the present cycle of `time`, all of whose SMs are its own.
+  LaunchSimulation(const LaunchRun& run, const Occupancy& occupancy, trace::RecordedClusters clusters,
+                   MachineTime& time);
 
-  // Notes when DRAM has answered requests since the last call.
-  void Note(Cycle now) {
-    if (memory_.served_requests() == served_) return;
-    served_ = memory_.served_requests();
-    served_at_ = now;
+  // The first round of dispatch, or the time for it.
+  absl::Status Begin();
+  // All blocks have retired, and nothing is under way in the memory of its SMs.
+  bool Drained() const {
+    return left() == 0 &&
+           std::all_of(sms_.made().begin(), sms_.made().end(), [](const auto& sm) { return sm->memory().drained(); });
   }
-  // When an answer was noted last.
-  Cycle last() const { return served_at_; }
-  // In which a DRAM that has requests answers one; 0 without DRAM.
-  Cycle longest() const { return longest_; }
-
- private:
-  const MemorySystem& memory_;
-  Cycle longest_ = 0;
-  uint64_t served_ = 0;  // MemorySystem::served_requests, as of served_at_
-  Cycle served_at_ = 0;
-};
-
-// The SMs, the memory and the dispatcher of a run, and the time they share.
-class LaunchSimulation : public SmWaker, public ClusterWaker {
- public:
-  // `occupancy` must hold a block, and the machine a cluster. Everything referred to must outlive the object.
-  LaunchSimulation(const LaunchRun& run, const Occupancy& occupancy, trace::RecordedClusters clusters);
-
-  // Runs the launch to its end. Call it once.
-  absl::Status Run();
-  // The present cycle of the machine; an SM may be ahead of it.
-  const Cycle& clock() const { return now_; }
-  // What was counted, after Run, checked for sums that must agree.
+  // What was counted, when the launch has ended, checked for sums that must agree.
   absl::StatusOr<result::v1::LaunchResult> Result();
 
-  void WakeSm(uint32_t sm) override { calendar_.Wake(sm, now_); }
+  const LaunchRun& run() const { return run_; }
+  // The cycle in which it began.
+  Cycle start() const { return start_; }
+  // Thread blocks that have not retired.
+  uint64_t left() const { return dispatch_->left(); }
+  uint64_t ThreadInstructions() const {
+    uint64_t sum = 0;
+    for (const auto& sm : sms_.made()) sum += sm->counters().thread_instructions;
+    return sum;
+  }
+  // Adds a line for each SM that waits. `several`: other launches have SMs, so that this one is named.
+  void ExplainDeadlock(bool several, std::vector<std::string>& lines) const;
+
+  // --- parts of a cycle, in the order in which they come
+  void EndBins(Cycle now) {
+    if (now >= metrics_->next_bin()) metrics_->EndBins(now, [this](Cycle until) { return CountUntil(until); });
+  }
+  // Runs an SM, which is one of its own or was woken for nothing. Whether there is more to do: FinishTurn.
+  bool RunTurn(uint32_t sm, Cycle now) {
+    SmCore* const core = sms_.Find(sm);
+    SmCore::RunAhead& ahead = ahead_[sm];
+    if (now >= ahead.until) {
+      if (core == nullptr) return false;
+      const Cycle wake = core->RunTurn(now);
+      if (wake == now) return true;
+      time_.calendar().Wake(sm, wake);
+      return false;
+    }
+    if (ahead.stopped && now == ahead.next) return true;
+    time_.calendar().Wake(sm, ahead.next);  // it has run this cycle, and nothing came of it
+    return false;
+  }
+  // After RunTurn: errors, what has ended on the SM, and when it runs next.
+  absl::Status FinishTurn(uint32_t sm, Cycle now);
+  // The calendar wakes dispatchers, perhaps too early.
+  void WakeDispatcher(Cycle now) {
+    const Cycle due = dispatch_->due();
+    if (now + 1 >= due) {
+      wants_round_ = true;
+    } else if (due != kNever) {
+      time_.calendar().Wake(sms_.count(), due - 1);
+    }
+  }
+  // The round of dispatch behind the cycle before `first`, if there is to be one.
+  absl::Status RunRound(Cycle first) {
+    if (!wants_round_) return absl::OkStatus();
+    wants_round_ = false;
+    return dispatch_->WantsRound() ? dispatch_->Round(first) : absl::OkStatus();
+  }
+  // A launch ends with its last block, or when the memory has nothing under way any more.
+  void NoteTime(Cycle now) {
+    if (left() == 0) end_ = std::max(end_, now);
+  }
 
  private:
-  void WakeSmAt(uint32_t sm, Cycle at) override { calendar_.Wake(sm, at); }
+  void WakeSmAt(uint32_t sm, Cycle at) override { time_.calendar().Wake(sm, at); }
 
-  // --- launch_simulation.cc: the parts and time
+  // --- launch_simulation.cc: the parts
   // What the SMs share that follows from the policies.
   void CompleteContext(const WarpOccupancy& by_warp);
   // Blocks per SM where the resources of an SM allow `blocks`: GPGPU-Sim spreads a grid that is smaller than what the
@@ -81,15 +115,6 @@ class LaunchSimulation : public SmWaker, public ClusterWaker {
   bool IsServed(const SmCore& sm);
   // Whether it may wait for blocks of its clusters on SMs that are not silent.
   bool WaitsForCluster(const SmCore& sm);
-  // What every waiting thread, resource and queue waits for. `found`: how the hang was noticed.
-  absl::Status Deadlock(const std::string& found) const;
-  // All blocks have retired, and nothing is under way in the memory.
-  bool Done() const;
-  uint64_t ThreadInstructions() const {
-    uint64_t sum = 0;
-    for (const auto& sm : sms_.made()) sum += sm->counters().thread_instructions;
-    return sum;
-  }
 
   // --- launch_result.cc
   // What was counted of clusters of several blocks. Errors: what does not agree.
@@ -110,19 +135,18 @@ class LaunchSimulation : public SmWaker, public ClusterWaker {
   absl::Status AddMemoryPolicyResult(result::v1::LaunchResult& result) const;
 
   const LaunchRun& run_;
+  MachineTime& time_;
+  const Cycle start_;
   LaunchContext context_;
   const RecordedBlocks blocks_;
-  MemorySystem& memory_;
-  MemoryService service_;
   std::optional<ClusterBoard> board_;  // if clusters have several blocks, or barriers
   SmArray sms_;
   std::vector<SmCore::RunAhead> ahead_;  // by SM: what it has run beyond the time of the others
-  Calendar calendar_;                    // of the SMs and, behind them, the dispatcher
   uint64_t residency_ = 0;
   std::string limit_;
   std::optional<LaunchMetrics> metrics_;  // always there after the constructor, as is what follows
   std::optional<GridDispatch> dispatch_;
-  Cycle now_ = 0;
+  bool wants_round_ = false;  // something may let the dispatcher decide
   Cycle end_ = 0;
 };
 

@@ -65,12 +65,15 @@ absl::StatusOr<result::v1::LaunchResult> Simulate(const LaunchRun& run, const Oc
   HEDDLE_ASSIGN_OR_RETURN(trace::RecordedClusters clusters, trace::RecordedClusters::Of(run.reader, run.launch));
   run.shared.BeginLaunch();
   RunMark mark(PlaceOf(run.launch, run.configuration));
+  MachineTime time(run.options, run.memory, run.cache, run.progress);
+  mark.SetClock(&time.clock());
   std::optional<LaunchSimulation> simulation;  // still there when the present call is asked for
   // Policies are whoever's code. What they throw ends the run; nothing of it is used any more.
   try {
-    simulation.emplace(run, occupancy, std::move(clusters));
-    mark.SetClock(&simulation->clock());
-    HEDDLE_RETURN_IF_ERROR(simulation->Run());
+    simulation.emplace(run, occupancy, std::move(clusters), time);
+    time.Add(*simulation);
+    time.GiveAll(*simulation);
+    HEDDLE_RETURN_IF_ERROR(time.Run(nullptr));
     return simulation->Result();
   } catch (const PolicyError& error) {
     return absl::InternalError(error.what());

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "replay/engine/run_progress.h"
-#include "replay/engine/run_queue.h"
+#include "replay/engine/order/run_progress.h"
+#include "replay/engine/order/run_queue.h"
 #include "replay/memory/make_memory_system.h"
 #include "replay/trace/chunk_cache.h"
 #include "traces/base/status_macros.h"

@@ -1,5 +1,5 @@
 // The order in which launches under configurations are handed out to threads.
-#include "replay/engine/run_queue.h"
+#include "replay/engine/order/run_queue.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "replay/core/pending/event_wheel.h"
-#include "replay/engine/calendar.h"
+#include "replay/engine/order/calendar.h"
 #include "replay/trace/chunk_cache.h"
 #include "tests/replay/core/engine_harness.h"
 

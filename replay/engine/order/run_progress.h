@@ -1,6 +1,6 @@
 // The progress of runs on several threads, added up.
-#ifndef HEDDLE_REPLAY_ENGINE_RUN_PROGRESS_H_
-#define HEDDLE_REPLAY_ENGINE_RUN_PROGRESS_H_
+#ifndef HEDDLE_REPLAY_ENGINE_ORDER_RUN_PROGRESS_H_
+#define HEDDLE_REPLAY_ENGINE_ORDER_RUN_PROGRESS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -49,4 +49,4 @@ class RunProgress {
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_REPLAY_ENGINE_RUN_PROGRESS_H_
+#endif  // HEDDLE_REPLAY_ENGINE_ORDER_RUN_PROGRESS_H_

@@ -1,6 +1,6 @@
 // Launches of traces under configurations, handed out to threads.
-#ifndef HEDDLE_REPLAY_ENGINE_RUN_QUEUE_H_
-#define HEDDLE_REPLAY_ENGINE_RUN_QUEUE_H_
+#ifndef HEDDLE_REPLAY_ENGINE_ORDER_RUN_QUEUE_H_
+#define HEDDLE_REPLAY_ENGINE_ORDER_RUN_QUEUE_H_
 
 #include <condition_variable>
 #include <cstddef>
@@ -62,4 +62,4 @@ class RunQueue {
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_REPLAY_ENGINE_RUN_QUEUE_H_
+#endif  // HEDDLE_REPLAY_ENGINE_ORDER_RUN_QUEUE_H_

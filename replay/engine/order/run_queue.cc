@@ -1,4 +1,4 @@
-#include "replay/engine/run_queue.h"
+#include "replay/engine/order/run_queue.h"
 
 #include <utility>
 

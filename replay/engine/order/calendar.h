@@ -1,6 +1,6 @@
 // Which component has something to do in which cycle.
-#ifndef HEDDLE_REPLAY_ENGINE_CALENDAR_H_
-#define HEDDLE_REPLAY_ENGINE_CALENDAR_H_
+#ifndef HEDDLE_REPLAY_ENGINE_ORDER_CALENDAR_H_
+#define HEDDLE_REPLAY_ENGINE_ORDER_CALENDAR_H_
 
 #include <algorithm>
 #include <array>
@@ -69,4 +69,4 @@ class Calendar {
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_REPLAY_ENGINE_CALENDAR_H_
+#endif  // HEDDLE_REPLAY_ENGINE_ORDER_CALENDAR_H_
