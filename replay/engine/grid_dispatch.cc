@@ -12,15 +12,16 @@
 namespace heddle::replay {
 
 GridDispatch::GridDispatch(const LaunchRun& run, const LaunchContext& context, const RecordedBlocks& blocks,
-                           DispatchContext shape, Cycle begin, SmArray& sms, Calendar& calendar)
+                           DispatchContext shape, Cycle begin, bool beside, SmArray& sms, Calendar& calendar)
     : run_(run),
       context_(context),
       blocks_(blocks),
       sms_(sms),
       calendar_(calendar),
-      occupancy_(sms.count(), {0, static_cast<int>(shape.blocks_per_sm)}),
+      capacity_(static_cast<int>(shape.blocks_per_sm)),
+      occupancy_(sms.count(), {0, beside ? 0 : capacity_}),
       accepted_(std::make_unique<bool[]>(sms.count())),
-      grid_{.room = uint64_t{shape.blocks_per_sm} * sms.count(), .due = begin},
+      grid_{.room = beside ? 0 : uint64_t{shape.blocks_per_sm} * sms.count(), .due = begin},
       control_(run.configuration.dispatch.name(), context.by_warp,
                {sms.count(), [&sms](uint32_t sm) { return sms.Find(sm); },
                 [&calendar](uint32_t sm, Cycle at) { calendar.Wake(sm, at); }}),
@@ -133,6 +134,7 @@ absl::Status GridDispatch::AssignBlocks(Cycle first) {
     ++occupancy_[sm].resident;
     ++grid_.resident;
     --grid_.room;
+    grid_.first_block = std::min(grid_.first_block, first);
     SmCore& core = sms_.At(sm);
     core.Admit(arrival, first);
     if (!core.ok()) return core.status();
@@ -143,7 +145,8 @@ absl::Status GridDispatch::AssignBlocks(Cycle first) {
                                             context_.cluster_blocks, " blocks of a cluster without the others"));
   }
   SetDue(first, any);
-  if (grid_.resident == 0 && !dispatcher_->done() && (grid_.due == kNever || dispatcher_->NextFirst() <= first)) {
+  if (grid_.resident == 0 && grid_.room > 0 && !dispatcher_->done() &&
+      (grid_.due == kNever || dispatcher_->NextFirst() <= first)) {
     return absl::InternalError(
         absl::StrCat("the dispatcher leaves ", left(), " thread blocks undone though every SM has room"));
   }

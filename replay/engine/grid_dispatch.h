@@ -26,10 +26,10 @@ namespace heddle::replay {
 class GridDispatch {
  public:
   // What is referred to must outlive the object. `shape`: what the dispatcher may know, but for how to ask for
-  // instructions and SMs. An SM holds up to shape.blocks_per_sm blocks. The calendar's last component is the
-  // dispatcher, whose first round is that before cycle `begin`.
+  // instructions and SMs. An SM holds up to shape.blocks_per_sm blocks; with `beside` it is open to none before
+  // SetOpen. The calendar's last component is the dispatcher, whose first round is that before cycle `begin`.
   GridDispatch(const LaunchRun& run, const LaunchContext& context, const RecordedBlocks& blocks, DispatchContext shape,
-               Cycle begin, SmArray& sms, Calendar& calendar);
+               Cycle begin, bool beside, SmArray& sms, Calendar& calendar);
 
   // A round of dispatch after the cycle before `first`: of whole blocks, or of warps. Errors: what the dispatcher did
   // against its rules, and those of reading the recording.
@@ -42,8 +42,16 @@ class GridDispatch {
   // before it, and perhaps earlier ones.
   Cycle due() const { return grid_.due; }
   // Whether the SM could get a whole block before it retires one.
-  bool CanAssignTo(uint32_t sm) const {
-    return occupancy_[sm].resident < occupancy_[sm].capacity && !dispatcher_->done();
+  bool CanAssignTo(uint32_t sm) const { return occupancy_[sm].resident < capacity_ && !dispatcher_->done(); }
+  // Whether the SM takes blocks from now on: for dispatchers of whole blocks that do not watch SMs. Returns whether
+  // that is new.
+  bool SetOpen(uint32_t sm, bool open) {
+    SmOccupancy& one = occupancy_[sm];
+    if (open == (one.capacity != 0)) return false;
+    const auto room = static_cast<uint64_t>(capacity_ - one.resident);
+    one.capacity = open ? capacity_ : 0;
+    grid_.room = open ? grid_.room + room : grid_.room - room;
+    return true;
   }
 
   // The block, by its position among the recorded ones, has left the SM.
@@ -51,7 +59,7 @@ class GridDispatch {
     dispatcher_->Retired(sm, position);
     --occupancy_[sm].resident;
     --grid_.resident;
-    ++grid_.room;
+    if (occupancy_[sm].capacity != 0) ++grid_.room;
     ++grid_.retired;
   }
   // Dispatch of warps: the hardware warp is free for warps that issue from cycle `first` on.
@@ -66,6 +74,10 @@ class GridDispatch {
   // Blocks that have retired; those that have not.
   uint64_t retired() const { return grid_.retired; }
   uint64_t left() const { return blocks_.count() - grid_.retired; }
+  // Dispatchers of whole blocks: those that have not been sent.
+  uint64_t unsent() const { return left() - grid_.resident; }
+  // For which cycle the first one was sent; kNever if none has been.
+  Cycle first_block() const { return grid_.first_block; }
   std::span<const uint64_t> counters() const { return dispatcher_->counters(); }
 
  private:
@@ -84,6 +96,7 @@ class GridDispatch {
   SmArray& sms_;
   Calendar& calendar_;
   std::unique_ptr<BlockDispatcher> dispatcher_;
+  const int capacity_;  // blocks that an SM holds
   std::vector<SmOccupancy> occupancy_;
   std::unique_ptr<bool[]> accepted_;
   std::vector<bool> sent_;               // by block; where whole blocks are sent
@@ -94,6 +107,7 @@ class GridDispatch {
     uint64_t resident = 0;
     uint64_t retired = 0;
     Cycle due = 0;  // GridDispatch::due
+    Cycle first_block = kNever;
     bool assigned = false;
   } grid_;
   RoundControl control_;

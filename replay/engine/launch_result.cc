@@ -91,38 +91,54 @@ LaunchCounters LaunchSimulation::CountUntil(Cycle until) {
   return counters;
 }
 
-absl::Status LaunchSimulation::AddBufferResult(result::v1::LaunchResult& result) const {
+absl::Status LaunchSimulation::AddBufferTotals(const IBufferCore& core) {
   const PolicyInfo& fetch = run_.configuration.fetch.info();
-  for (const CounterSpec& spec : fetch.counters) (*result.mutable_fetch_counter())[spec.name] = 0;
-  StallCounters stalls;
-  result::v1::FetchCounts& counts = *result.mutable_fetch();
-  for (const IBufferCore* core : sms_.buffer_cores()) {
-    stalls.Add(core->stalls());
-    counts.set_fetches(counts.fetches() + core->fetch_counters().fetches);
-    counts.set_instructions(counts.instructions() + core->fetch_counters().instructions);
-    counts.set_dropped(counts.dropped() + core->fetch_counters().dropped);
-    const std::span<const uint64_t> values = core->fetch_policy().counters();
-    if (values.size() != fetch.counters.size()) {
-      return absl::InternalError(absl::StrCat("fetch policy '", fetch.name, "' declares ", fetch.counters.size(),
-                                              " counters, but has ", values.size()));
-    }
-    Combine(fetch, values, *result.mutable_fetch_counter());
+  totals_.stalls.Add(core.stalls());
+  result::v1::FetchCounts& counts = *totals_.policies.mutable_fetch();
+  counts.set_fetches(counts.fetches() + core.fetch_counters().fetches);
+  counts.set_instructions(counts.instructions() + core.fetch_counters().instructions);
+  counts.set_dropped(counts.dropped() + core.fetch_counters().dropped);
+  const std::span<const uint64_t> values = core.fetch_policy().counters();
+  if (values.size() != fetch.counters.size()) {
+    return absl::InternalError(absl::StrCat("fetch policy '", fetch.name, "' declares ", fetch.counters.size(),
+                                            " counters, but has ", values.size()));
   }
-  FillResult(stalls, result);
+  Combine(fetch, values, *totals_.policies.mutable_fetch_counter());
   return absl::OkStatus();
 }
 
-absl::Status LaunchSimulation::AddMemoryPolicyResult(result::v1::LaunchResult& result) const {
-  const PolicyInfo& memory = run_.configuration.memory.info();
-  for (const CounterSpec& spec : memory.counters) (*result.mutable_memory_counter())[spec.name] = 0;
-  for (const auto& sm : sms_.made()) {
-    const std::span<const uint64_t> values = sm->memory_policy()->counters();
-    if (values.size() != memory.counters.size()) {
-      return absl::InternalError(absl::StrCat("memory policy '", memory.name, "' declares ", memory.counters.size(),
-                                              " counters, but has ", values.size()));
-    }
-    Combine(memory, values, *result.mutable_memory_counter());
+absl::Status LaunchSimulation::AddSm(const SmCore& sm, const IBufferCore* buffers, Cycle end) {
+  const CheckedConfiguration& configuration = run_.configuration;
+  const PolicyInfo& divergence = configuration.divergence.info();
+  const PolicyInfo& scheduler = configuration.scheduler.info();
+  std::optional<StallCounters> stalls;
+  if (buffers != nullptr) stalls = buffers->stalls();
+  HEDDLE_RETURN_IF_ERROR(CheckSm(sm.number(), end, sm.counters(), stalls));
+  HEDDLE_RETURN_IF_ERROR(sm.CheckDrained());
+  totals_.sm.Add(sm.counters());
+  totals_.resolves_all |= (sm.policy().interests() & kEveryInstruction) != 0;
+  const std::span<const uint64_t> values = sm.policy().counters();
+  if (values.size() != divergence.counters.size()) {
+    return absl::InternalError(absl::StrCat("divergence policy '", divergence.name, "' declares ",
+                                            divergence.counters.size(), " counters, but has ", values.size()));
   }
+  Combine(divergence, values, *totals_.policies.mutable_divergence_counter());
+  for (const auto& port : sm.schedulers()) {
+    if (port->counters().size() != scheduler.counters.size()) {
+      return absl::InternalError(absl::StrCat("scheduler '", scheduler.name, "' declares ", scheduler.counters.size(),
+                                              " counters, but has ", port->counters().size()));
+    }
+    Combine(scheduler, port->counters(), *totals_.policies.mutable_scheduler_counter());
+  }
+  if (buffers != nullptr) HEDDLE_RETURN_IF_ERROR(AddBufferTotals(*buffers));
+  if (!HasDataCache(run_.options.machine)) return absl::OkStatus();
+  const PolicyInfo& memory = configuration.memory.info();
+  const std::span<const uint64_t> kept = sm.memory_policy()->counters();
+  if (kept.size() != memory.counters.size()) {
+    return absl::InternalError(absl::StrCat("memory policy '", memory.name, "' declares ", memory.counters.size(),
+                                            " counters, but has ", kept.size()));
+  }
+  Combine(memory, kept, *totals_.policies.mutable_memory_counter());
   return absl::OkStatus();
 }
 
@@ -146,41 +162,27 @@ absl::Status LaunchSimulation::AddClusterResult(result::v1::LaunchResult& result
   return absl::OkStatus();
 }
 
-absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
-  for (const auto& sm : sms_.made()) sm->CreditUntil(end_);
-  SmCounters counters;
-  result::v1::LaunchResult result;
-  const PolicyInfo& divergence = run_.configuration.divergence.info();
-  const PolicyInfo& scheduler = run_.configuration.scheduler.info();
-  for (const CounterSpec& spec : divergence.counters) (*result.mutable_divergence_counter())[spec.name] = 0;
-  for (const CounterSpec& spec : scheduler.counters) (*result.mutable_scheduler_counter())[spec.name] = 0;
-  const PolicyInfo& dispatch = run_.configuration.dispatch.info();
+absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result(uint64_t sm_cycles) {
+  for (size_t i = 0; i < sms_.made().size(); ++i) {
+    SmCore& sm = *sms_.made()[i];
+    sm.CreditUntil(end_);
+    HEDDLE_RETURN_IF_ERROR(AddSm(sm, sms_.has_buffers() ? sms_.buffer_cores()[i] : nullptr, end_));
+  }
+  const CheckedConfiguration& configuration = run_.configuration;
+  const SmCounters& counters = totals_.sm;
+  result::v1::LaunchResult result = std::move(totals_.policies);
+  // Counters that no SM has counted are 0.
+  const auto declare = [](const PolicyInfo& info, google::protobuf::Map<std::string, uint64_t>& out) {
+    for (const CounterSpec& spec : info.counters) out.try_emplace(spec.name, 0);
+  };
+  declare(configuration.divergence.info(), *result.mutable_divergence_counter());
+  declare(configuration.scheduler.info(), *result.mutable_scheduler_counter());
+  const PolicyInfo& dispatch = configuration.dispatch.info();
   if (dispatch_->counters().size() != dispatch.counters.size()) {
     return absl::InternalError(absl::StrCat("dispatcher '", dispatch.name, "' declares ", dispatch.counters.size(),
                                             " counters, but has ", dispatch_->counters().size()));
   }
   Combine(dispatch, dispatch_->counters(), *result.mutable_dispatch_counter());
-  for (size_t i = 0; i < sms_.made().size(); ++i) {
-    const auto& sm = sms_.made()[i];
-    std::optional<StallCounters> stalls;
-    if (sms_.has_buffers()) stalls = sms_.buffer_cores()[i]->stalls();
-    HEDDLE_RETURN_IF_ERROR(CheckSm(sm->number(), end_, sm->counters(), stalls));
-    HEDDLE_RETURN_IF_ERROR(sm->CheckDrained());
-    counters.Add(sm->counters());
-    const std::span<const uint64_t> values = sm->policy().counters();
-    if (values.size() != divergence.counters.size()) {
-      return absl::InternalError(absl::StrCat("divergence policy '", divergence.name, "' declares ",
-                                              divergence.counters.size(), " counters, but has ", values.size()));
-    }
-    Combine(divergence, values, *result.mutable_divergence_counter());
-    for (const auto& port : sm->schedulers()) {
-      if (port->counters().size() != scheduler.counters.size()) {
-        return absl::InternalError(absl::StrCat("scheduler '", scheduler.name, "' declares ", scheduler.counters.size(),
-                                                " counters, but has ", port->counters().size()));
-      }
-      Combine(scheduler, port->counters(), *result.mutable_scheduler_counter());
-    }
-  }
   const uint64_t executed = counters.thread_instructions - counters.predicated_off + counters.joins;
   if (executed != run_.launch.totals.thread_instructions()) {
     return absl::InternalError(absl::StrCat("all SMs, when the launch ended in cycle ", end_,
@@ -193,24 +195,27 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
   const CounterScale scale{static_cast<uint32_t>(context_.warp_size), issue_cycles,
                            static_cast<uint32_t>(context_.ports), context_.has_uniform_values};
   if (sms_.has_buffers()) {
-    HEDDLE_RETURN_IF_ERROR(AddBufferResult(result));
-    const bool resolves_all = std::any_of(sms_.made().begin(), sms_.made().end(), [](const auto& sm) {
-      return (sm->policy().interests() & kEveryInstruction) != 0;
-    });
-    if (resolves_all) result.set_without_scoreboard(true);
+    declare(configuration.fetch.info(), *result.mutable_fetch_counter());
+    result.mutable_fetch();
+    FillResult(totals_.stalls, result);
+    if (totals_.resolves_all) result.set_without_scoreboard(true);
   }
-  if (HasDataCache(run_.options.machine)) HEDDLE_RETURN_IF_ERROR(AddMemoryPolicyResult(result));
-  FillResult(counters, scale, end_, result);
+  if (HasDataCache(run_.options.machine)) {
+    declare(configuration.memory.info(), *result.mutable_memory_counter());
+  }
+  FillResult(counters, scale, end_ - place_.start, result);
   if (context_.cluster_blocks > 1) HEDDLE_RETURN_IF_ERROR(AddClusterResult(result));
   if (!context_.by_warp) metrics_->FillWarpProgress(result);
-  if (run_.launch.totals.blocks() != run_.launch.grid_blocks && result.has_warp_progress()) {
-    // They tell the blocks of full machines from the last ones; of a sample nobody knows which are which.
+  const bool is_sample = run_.launch.totals.blocks() != run_.launch.grid_blocks;
+  if ((is_sample || place_.beside) && result.has_warp_progress()) {
+    // They tell the blocks of full machines from the last ones; of a sample, or of a part of a machine, nobody knows
+    // which are which.
     result.mutable_warp_progress()->clear_dwr();
     result.mutable_warp_progress()->clear_dws();
   }
   if (metrics_->has_bins()) metrics_->EndSeries(end_, CountUntil(end_));
   HEDDLE_RETURN_IF_ERROR(metrics_->Fill(context_, run_.reader.header(), sms_.has_buffers(), end_, result));
-  if (run_.launch.totals.blocks() != run_.launch.grid_blocks && sms_.watches_grid()) {
+  if (is_sample && sms_.watches_grid()) {
     // It counts by phases of the launch, the last of which begins when the whole grid is assigned: of a sample too
     // early.
     result.clear_scheduler_counter();
@@ -221,7 +226,11 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
                    series.end());
     }
   }
-  HEDDLE_RETURN_IF_ERROR(run_.memory.EndLaunch(end_, result));
+  if (place_.beside) {
+    run_.memory.EndBeside(place_.number, sm_cycles, result);
+  } else {
+    HEDDLE_RETURN_IF_ERROR(run_.memory.EndLaunch(end_, result));
+  }
   result.set_launch(run_.launch.launch.id());
   result.set_kernel(run_.launch.program->name());
   if (std::string code = trace::CodeInWords(run_.launch.program->proto()); !code.empty()) {

@@ -25,13 +25,13 @@ uint32_t ExtraDimensions(const trace::v1::Launch& launch) {
 }  // namespace
 
 LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupancy, trace::RecordedClusters clusters,
-                                   MachineTime& time)
+                                   MachineTime& time, const LaunchPlace& place)
     : run_(run),
       time_(time),
-      start_(time.clock()),
+      place_(place),
       context_(run.launch, run.reader.header(), run.options.machine),
       blocks_(run.launch, std::move(clusters)),
-      sms_(run, context_),
+      sms_(run, context_, place.beside ? std::optional(place.number) : std::nullopt),
       ahead_(sms_.count()) {
   residency_ = Residency(occupancy.blocks);
   const machine::v1::Machine& machine = run.options.machine;
@@ -41,13 +41,15 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
                                                      RegistersGiven(run.options, *run.launch.program));
   CompleteContext(by_warp);
   metrics_.emplace(run.options.metrics, machine, residency_ * sms_.count(), context_, PolicyColumns());
-  run.memory.Transferred(run.reader.transfers().first(run.launch.transfers_before));
   // Blocks that are there in part keep their shared memory: so many may be, each with a warp or more.
   const int partial_blocks = context_.by_warp ? std::min(by_warp.blocks, by_warp.warps) : 0;
   context_.l1_ways =
       L1Ways(machine, *run.launch.program, run.launch.launch, std::max(occupancy.blocks, partial_blocks));
-  run.memory.BeginLaunch(context_.l1_ways);
-  if (metrics_->has_bins()) run.memory.BeginSampling();
+  if (!place.beside) {
+    run.memory.Transferred(run.reader.transfers().first(run.launch.transfers_before));
+    run.memory.BeginLaunch(context_.l1_ways);
+    if (metrics_->has_bins()) run.memory.BeginSampling();
+  }
   DispatchContext shape;
   shape.blocks = blocks_.count();
   shape.sms = sms_.count();
@@ -60,8 +62,8 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   shape.extra_dimensions = ExtraDimensions(run.launch.launch);
   if (machine.memory().has_hierarchy()) shape.data_mshrs = machine.memory().hierarchy().l1_data().mshrs();
   shape.clock = &time.clock();
-  dispatch_.emplace(run, context_, blocks_, std::move(shape), machine.dispatch().launch_cycles(), sms_,
-                    time.calendar());
+  dispatch_.emplace(run, context_, blocks_, std::move(shape), place.start + machine.dispatch().launch_cycles(),
+                    place.beside, sms_, time.calendar());
   context_.counts_activity = dispatch_->watches_sms();
 }
 
@@ -112,8 +114,13 @@ void LaunchSimulation::CompleteContext(const WarpOccupancy& by_warp) {
 absl::Status LaunchSimulation::Begin() {
   // The first round comes before the first cycle of the blocks, so that the first issue is in it.
   const Cycle first = dispatch_->due();
-  if (first == start_) return dispatch_->Round(first);
-  time_.calendar().Wake(sms_.count(), first - 1);
+  if (first > place_.start) {
+    time_.calendar().Wake(sms_.count(), first - 1);
+  } else if (!place_.beside) {
+    return dispatch_->Round(first);
+  } else {
+    time_.calendar().Wake(sms_.count(), first);  // also a launch without blocks has to end
+  }
   return absl::OkStatus();
 }
 
@@ -178,6 +185,22 @@ bool LaunchSimulation::WaitsForCluster(const SmCore& sm) {
   });
 }
 
+absl::Status LaunchSimulation::GiveBack(uint32_t index, Cycle first) {
+  dispatch_->SetOpen(index, false);
+  SmCore* const sm = sms_.Find(index);
+  if (sm == nullptr) return absl::OkStatus();
+  sm->CreditUntil(first);
+  const auto place = std::ranges::find_if(sms_.made(), [sm](const auto& one) { return one.get() == sm; });
+  const IBufferCore* const buffers =
+      sms_.has_buffers() ? sms_.buffer_cores()[static_cast<size_t>(place - sms_.made().begin())] : nullptr;
+  HEDDLE_RETURN_IF_ERROR(AddSm(*sm, buffers, first));
+  run_.memory.ReleaseSm(index, first);
+  sms_.Drop(index);
+  run_.shared.ForgetSm(index);
+  ahead_[index] = {};
+  return absl::OkStatus();
+}
+
 absl::Status LaunchSimulation::FinishTurn(uint32_t index, Cycle now) {
   SmCore& sm = *sms_.Find(index);
   ahead_[index].stopped = false;
@@ -188,12 +211,13 @@ absl::Status LaunchSimulation::FinishTurn(uint32_t index, Cycle now) {
   }
   for (const uint64_t position : sm.retired()) {
     dispatch_->Retired(index, position);
-    wants_round_ = true;
+    news_.wants_round = true;
     end_ = sm.EndOfRetired(now);
   }
+  news_.changed |= sm.resident() == 0 || !sm.retired().empty();
   if (context_.by_warp) {
     for (const uint32_t hw_warp : sm.freed_hw_warps()) dispatch_->WarpEnded(index, hw_warp, now + 1);
-    wants_round_ |= !sm.freed_hw_warps().empty();
+    news_.wants_round |= !sm.freed_hw_warps().empty();
   }
   // While the host has it in its caches. What is dispatched behind the cycle wakes the SM again.
   time_.calendar().Wake(index, RunAhead(index, now));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -21,17 +22,34 @@
 #include "replay/engine/sm_array.h"
 #include "replay/machine/machine.h"
 #include "replay/memory/ports/memory_system.h"
+#include "replay/stats/sm_counters.h"
+#include "replay/stats/stall_counters.h"
 #include "traces/format/read/recorded_clusters.h"
 
 namespace heddle::replay {
 
+// How a launch stands to others.
+struct LaunchPlace {
+  bool beside = false;  // others run at the same time: it has no SM before it is given one
+  uint32_t number = 0;  // of the launch among these, from 0
+  Cycle start = 0;      // in which it begins
+};
+
+// What the SMs of a launch have counted, and what stands in the result as the sum over them.
+struct LaunchTotals {
+  SmCounters sm;
+  StallCounters stalls;
+  result::v1::LaunchResult policies;  // of the front end and the policies of each SM
+  bool resolves_all = false;          // a divergence policy resolves every instruction
+};
+
 // The SMs and the dispatcher of a launch. Its time is that of the machine.
 class LaunchSimulation : private ClusterWaker {
  public:
-  // `occupancy` must hold a block, and the machine a cluster. Everything referred to must outlive the object. The
-  // launch begins in the present cycle of `time`, all of whose SMs are its own.
+  // `occupancy` must hold a block, and the machine a cluster. Everything referred to must outlive the object. Alone, it
+  // lets the memory begin a launch, and all SMs are its own.
   LaunchSimulation(const LaunchRun& run, const Occupancy& occupancy, trace::RecordedClusters clusters,
-                   MachineTime& time);
+                   MachineTime& time, const LaunchPlace& place = {});
 
   // The first round of dispatch, or the time for it.
   absl::Status Begin();
@@ -40,21 +58,44 @@ class LaunchSimulation : private ClusterWaker {
     return left() == 0 &&
            std::all_of(sms_.made().begin(), sms_.made().end(), [](const auto& sm) { return sm->memory().drained(); });
   }
-  // What was counted, when the launch has ended, checked for sums that must agree.
-  absl::StatusOr<result::v1::LaunchResult> Result();
+  // What was counted, when the launch has ended, checked for sums that must agree. Beside others: it has given all SMs
+  // back, which it had for `sm_cycles` cycles, summed over SMs.
+  absl::StatusOr<result::v1::LaunchResult> Result(uint64_t sm_cycles = 0);
 
   const LaunchRun& run() const { return run_; }
   // The cycle in which it began.
-  Cycle start() const { return start_; }
+  Cycle start() const { return place_.start; }
+  // Once all blocks have retired: the cycle in which it ended.
+  Cycle end() const { return end_; }
   // Thread blocks that have not retired.
   uint64_t left() const { return dispatch_->left(); }
   uint64_t ThreadInstructions() const {
-    uint64_t sum = 0;
+    uint64_t sum = totals_.sm.thread_instructions;
     for (const auto& sm : sms_.made()) sum += sm->counters().thread_instructions;
     return sum;
   }
   // Adds a line for each SM that waits. `several`: other launches have SMs, so that this one is named.
   void ExplainDeadlock(bool several, std::vector<std::string>& lines) const;
+
+  // --- beside other launches
+  // Whether the SM, which it has, cannot be given back: blocks are there, or something is under way in its memory.
+  bool IsBusy(uint32_t sm) const {
+    const SmCore* const core = sms_.Find(sm);
+    // What it has run ahead and retired there is still to come.
+    return core != nullptr && (core->resident() > 0 || ahead_[sm].stopped || !core->memory().drained());
+  }
+  uint64_t unsent_blocks() const { return dispatch_->unsent(); }
+  bool has_clusters() const { return context_.clusters != nullptr; }
+  // Whether the dispatcher looks at SMs, or shares state with them.
+  bool watches_sms() const { return dispatch_->asks(); }
+  // Whether the SM, which it has, takes blocks from the next cycle on.
+  void SetOpen(uint32_t sm, bool open) { news_.wants_round |= dispatch_->SetOpen(sm, open) && open; }
+  // The SM, which is not busy, is another launch's from cycle `first` on.
+  absl::Status GiveBack(uint32_t sm, Cycle first);
+  // Whether SMs may have become busy or empty, or blocks may have been sent, since the last call.
+  bool TakeChanged() { return std::exchange(news_.changed, false); }
+  // The first cycle in which blocks of it could issue; kNever before that.
+  Cycle first_block() const { return dispatch_->first_block(); }
 
   // --- parts of a cycle, in the order in which they come
   void EndBins(Cycle now) {
@@ -81,15 +122,16 @@ class LaunchSimulation : private ClusterWaker {
   void WakeDispatcher(Cycle now) {
     const Cycle due = dispatch_->due();
     if (now + 1 >= due) {
-      wants_round_ = true;
+      news_.wants_round = true;
     } else if (due != kNever) {
       time_.calendar().Wake(sms_.count(), due - 1);
     }
   }
   // The round of dispatch behind the cycle before `first`, if there is to be one.
   absl::Status RunRound(Cycle first) {
-    if (!wants_round_) return absl::OkStatus();
-    wants_round_ = false;
+    if (!news_.wants_round) return absl::OkStatus();
+    news_.wants_round = false;
+    news_.changed = true;
     return dispatch_->WantsRound() ? dispatch_->Round(first) : absl::OkStatus();
   }
   // A launch ends with its last block, or when the memory has nothing under way any more.
@@ -129,14 +171,15 @@ class LaunchSimulation : private ClusterWaker {
   // The policies' own counters, and their values over SMs and ports.
   std::vector<PolicyColumn> PolicyColumns() const;
   std::vector<uint64_t> PolicyValues() const;
+  // Adds what one of the SMs has counted to the totals. `buffers`: the core, if it has instruction buffers. Errors:
+  // sums that do not agree, and what is left over on the SM.
+  absl::Status AddSm(const SmCore& sm, const IBufferCore* buffers, Cycle end);
   // What only the front end with instruction buffers counts.
-  absl::Status AddBufferResult(result::v1::LaunchResult& result) const;
-  // What the memory policies count.
-  absl::Status AddMemoryPolicyResult(result::v1::LaunchResult& result) const;
+  absl::Status AddBufferTotals(const IBufferCore& core);
 
   const LaunchRun& run_;
   MachineTime& time_;
-  const Cycle start_;
+  const LaunchPlace place_;
   LaunchContext context_;
   const RecordedBlocks blocks_;
   std::optional<ClusterBoard> board_;  // if clusters have several blocks, or barriers
@@ -146,7 +189,11 @@ class LaunchSimulation : private ClusterWaker {
   std::string limit_;
   std::optional<LaunchMetrics> metrics_;  // always there after the constructor, as is what follows
   std::optional<GridDispatch> dispatch_;
-  bool wants_round_ = false;  // something may let the dispatcher decide
+  LaunchTotals totals_;  // of SMs that are gone, until Result
+  struct {
+    bool wants_round = false;  // something may let the dispatcher decide
+    bool changed = false;      // TakeChanged
+  } news_;
   Cycle end_ = 0;
 };
 

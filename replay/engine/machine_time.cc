@@ -44,7 +44,8 @@ MachineTime::MachineTime(const ReplayOptions& options, MemorySystem& memory, Chu
 }
 
 void MachineTime::Remove(const LaunchSimulation& launch) {
-  report_.of_ended += launch.ThreadInstructions();
+  report_.of_ended += launch.run().launch.totals.thread_instructions();
+  if (present_ == &launch) present_ = nullptr;
   std::erase(launches_, &launch);
 }
 

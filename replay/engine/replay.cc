@@ -67,6 +67,7 @@ result::v1::Provenance ProvenanceOf(const trace::TraceReader& reader, const Chec
   provenance.set_seed(configuration.seed);
   provenance.set_kernels(options.kernels);
   provenance.set_model_version(ModelVersion());
+  if (options.launch_rule != LaunchRule::kInOrder) provenance.set_launches(std::string(NameOf(options.launch_rule)));
   AddLibrary(configuration.divergence, provenance);
   AddLibrary(configuration.scheduler, provenance);
   AddLibrary(configuration.dispatch, provenance);
@@ -109,9 +110,41 @@ absl::StatusOr<std::vector<const trace::LaunchView*>> SelectLaunches(const trace
   return selected;
 }
 
+namespace {
+
+// What the launches of each stream come to, if there are several.
+void AddStreams(result::v1::Result& result) {
+  std::map<uint32_t, result::v1::StreamTimes> streams;
+  for (const result::v1::LaunchResult& launch : result.launch()) {
+    const result::v1::LaunchTimes& times = launch.times();
+    result::v1::StreamTimes& stream = streams[times.stream()];
+    stream.set_stream(times.stream());
+    stream.set_launches(stream.launches() + 1);
+    stream.set_waited(stream.waited() + times.began() - times.ready());
+    stream.set_ran(stream.ran() + times.ended() - times.began());
+    stream.set_ended(std::max(stream.ended(), times.ended()));
+    stream.set_thread_instructions(stream.thread_instructions() + launch.thread_instructions());
+  }
+  if (streams.size() < 2) return;
+  for (auto& [number, stream] : streams) *result.mutable_side_by_side()->add_stream() = std::move(stream);
+}
+
+}  // namespace
+
+absl::Status CheckLaunchRule(const ReplayOptions& options) {
+  if (options.launch_rule == LaunchRule::kInOrder) return absl::OkStatus();
+  const char* const what = options.metrics.bin_cycles != 0        ? "counters over time (bins)"
+                           : options.metrics.timeline_blocks != 0 ? "the phases of warps"
+                                                                  : nullptr;
+  if (what == nullptr) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("launches ", std::string(NameOf(options.launch_rule)), ": ", what,
+                                                 " are of the time of one launch; ask for them with in_order"));
+}
+
 result::v1::Result MakeResult(const trace::TraceReader& reader, const std::vector<const trace::LaunchView*>& launches,
                               const CheckedConfiguration& configuration, const ReplayOptions& options,
-                              std::vector<result::v1::LaunchResult> launch_results) {
+                              LaunchResults results) {
+  std::vector<result::v1::LaunchResult>& launch_results = results.launches;
   result::v1::Result result;
   result.set_schema(kResultSchema);
   *result.mutable_provenance() = ProvenanceOf(reader, configuration, options);
@@ -134,6 +167,19 @@ result::v1::Result MakeResult(const trace::TraceReader& reader, const std::vecto
     AddToTotals(launch, options.machine.core().warp_size(), *result.mutable_total());
     *result.add_launch() = std::move(launch);
   }
+  if (options.launch_rule == LaunchRule::kInOrder) return result;
+  AddStreams(result);
+  // The launches' cycles overlap; those of the stretches follow one another.
+  result::v1::Totals& total = *result.mutable_total();
+  total.set_cycles(0);
+  total.clear_ipc();
+  for (result::v1::Stretch& stretch : results.stretches) {
+    total.set_cycles(total.cycles() + stretch.cycles());
+    *result.mutable_side_by_side()->add_stretch() = std::move(stretch);
+  }
+  if (total.cycles() != 0) {
+    total.set_ipc(static_cast<double>(total.thread_instructions()) / static_cast<double>(total.cycles()));
+  }
   return result;
 }
 
@@ -150,6 +196,7 @@ absl::StatusOr<RunOutcomes> ReplayEach(std::span<const trace::TraceReader* const
                                        const std::vector<CheckedConfiguration>& configurations,
                                        const ReplayOptions& options) {
   HEDDLE_RETURN_IF_ERROR(CheckMachine(options.machine));
+  HEDDLE_RETURN_IF_ERROR(CheckLaunchRule(options));
   for (const CheckedConfiguration& configuration : configurations) {
     HEDDLE_RETURN_IF_ERROR(CheckFrontEnd(configuration, options.machine));
   }

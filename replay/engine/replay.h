@@ -14,6 +14,7 @@
 #include "proto/machine.pb.h"
 #include "proto/result.pb.h"
 #include "replay/engine/configuration.h"
+#include "replay/engine/order/work_distributor.h"
 #include "replay/seams/types.h"
 #include "replay/stats/issue_observer.h"
 #include "replay/trace/decoding_counters.h"
@@ -51,6 +52,9 @@ struct ReplayOptions {
   // Runs with an observer have one.
   uint32_t jobs = 1;
   uint64_t max_cycles = 0;  // per launch; 0 = no bound
+  // How the launches of a trace follow one another. Side by side, time series and timelines of warps are refused: they
+  // are of one launch's time.
+  LaunchRule launch_rule = LaunchRule::kInOrder;
   MetricOptions metrics;
   IssueObserver* observer = nullptr;  // costs nothing if absent
   bool force_tick = false;            // every component ticks every cycle: must not change any result (tests)

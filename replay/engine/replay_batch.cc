@@ -6,6 +6,7 @@
 
 #include "replay/engine/replay_launch.h"
 #include "replay/engine/replay_result.h"
+#include "replay/engine/replay_side_by_side.h"
 #include "replay/machine/machine.h"
 #include "replay/memory/make_memory_system.h"
 #include "traces/base/status_macros.h"
@@ -20,13 +21,14 @@ struct State {
   size_t next = 0;  // of the launches
   std::unique_ptr<MemorySystem> memory;
   std::unique_ptr<SharedState> shared;
-  std::vector<result::v1::LaunchResult> results;
+  LaunchResults results;
 
   bool Ended() const { return !status.ok() || next == launches.size(); }
 };
 
 absl::Status Prepare(const trace::TraceReader& reader, const BatchRun& run, State& state) {
   HEDDLE_RETURN_IF_ERROR(CheckMachine(run.options.machine));
+  HEDDLE_RETURN_IF_ERROR(CheckLaunchRule(run.options));
   HEDDLE_RETURN_IF_ERROR(CheckFrontEnd(run.configuration, run.options.machine));
   HEDDLE_ASSIGN_OR_RETURN(auto launches, SelectLaunches(reader, run.options.kernels));
   state.launches = std::move(launches);
@@ -82,17 +84,25 @@ std::vector<absl::StatusOr<result::v1::Result>> BatchReplayer::Replay(std::span<
       if (state.shared == nullptr || !StateOutlivesLaunch(runs[i].configuration)) {
         state.shared = MakeSharedState(runs[i].configuration, options.machine);
       }
-      auto result = ReplayLaunch({reader_, *launch, runs[i].configuration, 0, options, *cache_, *state.memory,
-                                  *state.shared, [&go_on](uint64_t) { return go_on(); }});
-      if (!result.ok()) {
+      const bool whole = options.launch_rule != LaunchRule::kInOrder;
+      const auto report = [&go_on](uint64_t) { return go_on(); };
+      if (whole) {
+        auto results = ReplaySideBySide(
+            {reader_, state.launches, runs[i].configuration, 0, options, *cache_, *state.memory, report});
+        state.status = results.status();
+        if (results.ok()) state.results = *std::move(results);
+      } else {
+        auto result = ReplayLaunch(
+            {reader_, *launch, runs[i].configuration, 0, options, *cache_, *state.memory, *state.shared, report});
+        if (result.ok()) state.results.launches.push_back(*std::move(result));
+        if (!result.ok()) state.status = AtRun(result.status(), *launch, runs[i].configuration);
+      }
+      if (!state.status.ok()) {
         // Who was reading when the run ended no longer does.
         earlier_.Add(cache_->counters());
         cache_ = std::make_unique<ChunkCache>(reader_, bounds_);
-        state.status = AtRun(result.status(), *launch, runs[i].configuration);
-      } else {
-        state.results.push_back(*std::move(result));
       }
-      ++state.next;
+      state.next = whole ? state.launches.size() : state.next + 1;
       if (!state.Ended()) continue;
       state.memory.reset();
       state.shared.reset();

@@ -17,7 +17,8 @@
 
 namespace heddle::replay {
 
-// One run with a machine of its own. Of the options machine, overrides, kernels, max_cycles and metrics count.
+// One run with a machine of its own. Of the options machine, overrides, kernels, max_cycles, launch_rule and metrics
+// count.
 struct BatchRun {
   CheckedConfiguration configuration;
   ReplayOptions options;

@@ -86,7 +86,7 @@ absl::StatusOr<result::v1::LaunchResult> Simulate(const LaunchRun& run, const Oc
 
 }  // namespace
 
-absl::StatusOr<result::v1::LaunchResult> ReplayLaunch(const LaunchRun& run) {
+absl::StatusOr<Occupancy> CheckLaunch(const LaunchRun& run) {
   HEDDLE_RETURN_IF_ERROR(CheckWarpWidth(run));
   HEDDLE_RETURN_IF_ERROR(CheckLockstep(run.reader, run.launch, run.configuration, run.options));
   HEDDLE_RETURN_IF_ERROR(CheckConvergence(run.reader, run.launch, run.configuration));
@@ -100,6 +100,11 @@ absl::StatusOr<result::v1::LaunchResult> ReplayLaunch(const LaunchRun& run) {
   HEDDLE_ASSIGN_OR_RETURN(const uint64_t places, PlacesOf(run, occupancy));
   HEDDLE_RETURN_IF_ERROR(CheckGridWaits(run.launch, places));
   HEDDLE_RETURN_IF_ERROR(CheckWarpLocks(run.reader, run.launch, run.configuration, run.options));
+  return occupancy;
+}
+
+absl::StatusOr<result::v1::LaunchResult> ReplayLaunch(const LaunchRun& run) {
+  HEDDLE_ASSIGN_OR_RETURN(const Occupancy occupancy, CheckLaunch(run));
   return Simulate(run, occupancy);
 }
 

@@ -12,6 +12,7 @@
 #include "proto/result.pb.h"
 #include "replay/engine/configuration.h"
 #include "replay/engine/replay.h"
+#include "replay/machine/machine.h"
 #include "replay/memory/ports/memory_system.h"
 #include "replay/seams/shared_state.h"
 #include "replay/trace/chunk_cache.h"
@@ -37,6 +38,9 @@ struct LaunchRun {
 // and that the statistics add up. Errors: what cannot be done and why, deadlock with a report, Cancelled, an internal
 // error of a policy; without launch and kernel, which the caller adds.
 absl::StatusOr<result::v1::LaunchResult> ReplayLaunch(const LaunchRun& run);
+
+// Whether the launch can be replayed at all; what an SM holds of it. Errors: what cannot be done and why.
+absl::StatusOr<Occupancy> CheckLaunch(const LaunchRun& run);
 
 // What policies share under the configuration: of a trace if StateOutlivesLaunch, else of a launch.
 std::unique_ptr<SharedState> MakeSharedState(const CheckedConfiguration& configuration,

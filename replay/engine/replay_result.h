@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/result.pb.h"
 #include "replay/engine/replay.h"
@@ -21,10 +22,19 @@ inline constexpr uint32_t kResultSchema = 1;
 absl::StatusOr<std::vector<const trace::LaunchView*>> SelectLaunches(const trace::TraceReader& reader,
                                                                      const std::string& kernels);
 
-// The result of a run: provenance, policies, notes, totals, and `launch_results`, one for each of `launches`.
+// What came of a run.
+struct LaunchResults {
+  std::vector<result::v1::LaunchResult> launches;
+  std::vector<result::v1::Stretch> stretches;  // of launches side by side
+};
+
+// Whether the launches of traces can follow one another as the options say. InvalidArgument: what does not go with it.
+absl::Status CheckLaunchRule(const ReplayOptions& options);
+
+// The result of a run: provenance, policies, notes, totals, and `results`, with one for each of `launches`.
 result::v1::Result MakeResult(const trace::TraceReader& reader, const std::vector<const trace::LaunchView*>& launches,
                               const CheckedConfiguration& configuration, const ReplayOptions& options,
-                              std::vector<result::v1::LaunchResult> launch_results);
+                              LaunchResults results);
 
 }  // namespace heddle::replay
 

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "replay/engine/order/run_progress.h"
 #include "replay/engine/order/run_queue.h"
+#include "replay/engine/replay_side_by_side.h"
 #include "replay/memory/make_memory_system.h"
 #include "replay/trace/chunk_cache.h"
 #include "traces/base/status_macros.h"
@@ -36,7 +37,9 @@ class Runner {
         kept_(traces.size() * configurations.size()) {
     for (const TraceRuns& trace : traces) {
       windows_.emplace_back(trace.reader->header());
-      results_.emplace_back(configurations.size(), std::vector<result::v1::LaunchResult>(trace.launches.size()));
+      LaunchResults results;
+      results.launches.resize(trace.launches.size());
+      results_.emplace_back(configurations.size(), results);
       errors_.emplace_back(configurations.size());
     }
   }
@@ -64,17 +67,29 @@ class Runner {
   }
 
  private:
+  // Whether the launches of a trace are run as one.
+  bool IsWhole() const { return options_.launch_rule != LaunchRule::kInOrder; }
   std::vector<size_t> Launches() const {
     std::vector<size_t> launches;
     launches.reserve(traces_.size());
-    for (const TraceRuns& trace : traces_) launches.push_back(trace.launches.size());
+    for (const TraceRuns& trace : traces_) launches.push_back(IsWhole() ? 1 : trace.launches.size());
     return launches;
+  }
+
+  uint64_t InstructionsOf(const RunQueue::Run& run) const {
+    const TraceRuns& trace = traces_[run.trace];
+    if (!IsWhole()) return trace.launches[run.launch]->totals.thread_instructions();
+    uint64_t sum = 0;
+    for (const trace::LaunchView* launch : trace.launches) sum += launch->totals.thread_instructions();
+    return sum;
   }
 
   // By configuration: whether something of a launch stays for the next one.
   std::vector<bool> InOrder() const {
     std::vector<bool> in_order;
-    for (const CheckedConfiguration& one : configurations_) in_order.push_back(sequential_ || StateOutlivesLaunch(one));
+    for (const CheckedConfiguration& one : configurations_) {
+      in_order.push_back(IsWhole() || sequential_ || StateOutlivesLaunch(one));
+    }
     return in_order;
   }
 
@@ -112,19 +127,16 @@ class Runner {
         cache = std::make_unique<ChunkCache>(*traces_[run->trace].reader, bounds);
         cached = run->trace;
       }
-      const trace::LaunchView& launch = *traces_[run->trace].launches[run->launch];
-      absl::StatusOr<result::v1::LaunchResult> result = RunOne(*run, thread, *cache);
-      const bool is_complete = result.ok();
-      if (is_complete) {
-        results_[run->trace][run->configuration][run->launch] = *std::move(result);
-      } else if (absl::IsCancelled(result.status())) {
+      const absl::Status status = IsWhole() ? RunWhole(*run, thread, *cache) : RunOne(*run, thread, *cache);
+      const bool is_complete = status.ok();
+      if (absl::IsCancelled(status)) {
         queue_.Stop();
-      } else {
+      } else if (!is_complete) {
         Count(cache.get());
         cache.reset();  // who was reading when the run ended no longer does
-        Failed(*run, AtRun(result.status(), launch, configurations_[run->configuration]));
+        Failed(*run, status);
       }
-      if (!progress_.Finish(thread, launch.totals.thread_instructions())) queue_.Stop();
+      if (!progress_.Finish(thread, InstructionsOf(*run))) queue_.Stop();
       queue_.Done(*run, is_complete);
     }
     Count(cache.get());
@@ -141,7 +153,26 @@ class Runner {
     error.status = absl::Status(status.code(), absl::StrCat(traces_[run.trace].reader->name(), ": ", status.message()));
   }
 
-  absl::StatusOr<result::v1::LaunchResult> RunOne(const RunQueue::Run& run, size_t thread, ChunkCache& cache) {
+  std::function<bool(uint64_t)> ReportOf(size_t thread) {
+    if (!options_.progress) return {};
+    return [this, thread](uint64_t done) { return progress_.Update(thread, done); };
+  }
+
+  // All launches of a trace, side by side. Errors name the launch.
+  absl::Status RunWhole(const RunQueue::Run& run, size_t thread, ChunkCache& cache) {
+    const TraceRuns& trace = traces_[run.trace];
+    const CheckedConfiguration& configuration = configurations_[run.configuration];
+    HEDDLE_ASSIGN_OR_RETURN(const auto memory, MakeMemorySystem(options_.machine, windows_[run.trace],
+                                                                configuration.seed, options_.force_tick));
+    HEDDLE_ASSIGN_OR_RETURN(
+        results_[run.trace][run.configuration],
+        ReplaySideBySide({*trace.reader, trace.launches, configuration, static_cast<uint32_t>(run.configuration),
+                          options_, cache, *memory, ReportOf(thread)}));
+    return absl::OkStatus();
+  }
+
+  // Errors name the launch.
+  absl::Status RunOne(const RunQueue::Run& run, size_t thread, ChunkCache& cache) {
     const TraceRuns& trace = traces_[run.trace];
     // Only the thread that has the configuration's launch touches what is kept; without state each launch has its own.
     Kept own;
@@ -155,16 +186,18 @@ class Runner {
       memory = std::move(made);
     }
     if (shared == nullptr) shared = MakeSharedState(configurations_[run.configuration], options_.machine);
-    std::function<bool(uint64_t)> report;
-    if (options_.progress) report = [this, thread](uint64_t done) { return progress_.Update(thread, done); };
     absl::StatusOr<result::v1::LaunchResult> result =
         ReplayLaunch({*trace.reader, *trace.launches[run.launch], configurations_[run.configuration],
-                      static_cast<uint32_t>(run.configuration), options_, cache, *memory, *shared, std::move(report)});
+                      static_cast<uint32_t>(run.configuration), options_, cache, *memory, *shared, ReportOf(thread)});
     if (run.launch + 1 == trace.launches.size() || !result.ok()) {
       memory.reset();
       shared.reset();
     }
-    return result;
+    if (!result.ok()) {
+      return AtRun(result.status(), *trace.launches[run.launch], configurations_[run.configuration]);
+    }
+    results_[run.trace][run.configuration].launches[run.launch] = *std::move(result);
+    return absl::OkStatus();
   }
 
   const std::vector<TraceRuns>& traces_;
@@ -184,8 +217,8 @@ class Runner {
   std::vector<Kept> kept_;  // by trace and configuration
   std::mutex decoding_mutex_;
   DecodingCounters decoding_;
-  // By trace, configuration and launch.
-  std::vector<std::vector<std::vector<result::v1::LaunchResult>>> results_;
+  // By trace and configuration.
+  std::vector<std::vector<LaunchResults>> results_;
   struct RunError {
     size_t launch = 0;
     absl::Status status;

@@ -8,6 +8,7 @@
 #include "proto/result.pb.h"
 #include "replay/engine/replay.h"
 #include "replay/engine/replay_launch.h"
+#include "replay/engine/replay_result.h"
 #include "traces/format/read/reader.h"
 
 namespace heddle::replay {
@@ -18,7 +19,7 @@ struct TraceRuns {
   std::vector<const trace::LaunchView*> launches;
 };
 // By configuration: the results of all launches, or the error of the first launch that has one.
-using TraceResults = std::vector<absl::StatusOr<std::vector<result::v1::LaunchResult>>>;
+using TraceResults = std::vector<absl::StatusOr<LaunchResults>>;
 
 // Every launch of every trace under every configuration, on options.jobs threads. A thread has a cache of decoded data
 // of its own. One element per trace; an error of a trace under a configuration touches nothing else. Results and errors

@@ -1,5 +1,6 @@
 #include "replay/engine/sm_array.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "replay/core/fast_path/arithmetic_fast_path.h"
@@ -9,14 +10,22 @@
 
 namespace heddle::replay {
 
-SmArray::SmArray(const LaunchRun& run, const LaunchContext& context)
-    : run_(run), context_(context), by_number_(run.options.machine.sms(), nullptr) {
+SmArray::SmArray(const LaunchRun& run, const LaunchContext& context, std::optional<uint32_t> beside)
+    : run_(run), context_(context), beside_(beside), by_number_(run.options.machine.sms(), nullptr) {
   if (run.options.machine.core().front_end() == machine::v1::Core::IBUFFER) {
     buffer_setup_.emplace(context.program, context.steps, run.options.machine);
   }
 }
 
+void SmArray::Drop(uint32_t sm) {
+  SmCore* const core = std::exchange(by_number_[sm], nullptr);
+  const auto made = std::ranges::find_if(made_, [core](const auto& one) { return one.get() == core; });
+  if (!buffer_cores_.empty()) buffer_cores_.erase(buffer_cores_.begin() + (made - made_.begin()));
+  made_.erase(made);
+}
+
 void SmArray::Make(uint32_t sm) {
+  if (beside_.has_value()) run_.memory.MakeFor(*beside_, context_.l1_ways);
   const CheckedConfiguration& configuration = run_.configuration;
   const SmShared shared(run_.shared, sm);
   const DivergenceContext policy_context{context_.program,  context_.warp_size, context_.max_threads,

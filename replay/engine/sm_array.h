@@ -18,8 +18,9 @@ namespace heddle::replay {
 // would go into SMs that they never use.
 class SmArray {
  public:
-  // What is referred to must outlive the object; `context` is complete before the first SM is made.
-  SmArray(const LaunchRun& run, const LaunchContext& context);
+  // What is referred to must outlive the object; `context` is complete before the first SM is made. `beside`: the
+  // memory's number of the launch, if others run at the same time.
+  SmArray(const LaunchRun& run, const LaunchContext& context, std::optional<uint32_t> beside);
 
   // The SM of that number, which is made if it is not there.
   SmCore& At(uint32_t sm) {
@@ -28,6 +29,9 @@ class SmArray {
   }
   // Null as long as the SM has not had a block.
   SmCore* Find(uint32_t sm) const { return by_number_[sm]; }
+
+  // The SM, which has been made, goes.
+  void Drop(uint32_t sm);
 
   uint32_t count() const { return static_cast<uint32_t>(by_number_.size()); }
   // In the order of their first blocks.
@@ -43,6 +47,7 @@ class SmArray {
 
   const LaunchRun& run_;
   const LaunchContext& context_;
+  const std::optional<uint32_t> beside_;
   std::optional<BufferSetup> buffer_setup_;  // of machines with instruction buffers
   std::vector<std::unique_ptr<SmCore>> made_;
   std::vector<IBufferCore*> buffer_cores_;

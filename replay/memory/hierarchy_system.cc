@@ -51,6 +51,8 @@ void HierarchySystem::BeginLaunch(uint32_t l1_ways) {
   back_end_->BeginLaunch(flush ? 0 : launches_++);
   clusters_.BeginLaunch();
   sms_.clear();
+  made_for_.clear();
+  besides_.clear();
 }
 
 std::unique_ptr<SmMemory> HierarchySystem::MakeSm(uint32_t sm, MemoryClient& client) {
@@ -58,7 +60,35 @@ std::unique_ptr<SmMemory> HierarchySystem::MakeSm(uint32_t sm, MemoryClient& cli
   memory->ConnectRemote(clusters_);
   clusters_.Attach(sm, *memory);
   sms_.push_back(memory.get());
+  made_for_.push_back(making_for_);
   return memory;
+}
+
+void HierarchySystem::MakeFor(uint32_t launch, uint32_t l1_ways) {
+  making_for_ = launch;
+  machine_.mutable_memory()->mutable_hierarchy()->mutable_l1_data()->set_ways(l1_ways);
+}
+
+void HierarchySystem::ReleaseSm(uint32_t sm, Cycle until) {
+  const auto part = std::ranges::find_if(sms_, [sm](const HierarchySm* one) { return one->number() == sm; });
+  if (part == sms_.end()) return;
+  const auto launch = made_for_.begin() + (part - sms_.begin());
+  Beside& beside = besides_[*launch];
+  beside.sum.Add((*part)->Counters(until));
+  beside.cycles += until;
+  sms_.erase(part);
+  made_for_.erase(launch);
+}
+
+void HierarchySystem::EndBeside(uint32_t launch, uint64_t sm_cycles, result::v1::LaunchResult& result) {
+  const Beside& beside = besides_[launch];
+  SmMemoryCounters sum = beside.sum;
+  // An SM's part counts from the beginning of time on, also when another launch had the SM; SMs without a block have no
+  // part.
+  for (FirstLevelCounters& level : sum.level) {
+    if (!level.mshr_occupancy.empty()) level.mshr_occupancy[0] += sm_cycles - beside.cycles;
+  }
+  WriteSmCounters(sum, machine_.memory().hierarchy(), result);
 }
 
 absl::Status HierarchySystem::CheckSms(const SmMemoryCounters& sum) const {
@@ -117,11 +147,13 @@ absl::Status HierarchySystem::CheckAndWrite(Cycle end, result::v1::LaunchResult&
   for (FirstLevelCounters& level : sum.level) {
     if (!level.mshr_occupancy.empty()) level.mshr_occupancy[0] += idle_sms * end;
   }
+  for (const auto& [launch, beside] : besides_) sum.Add(beside.sum);
   sms_.clear();
+  made_for_.clear();
   HEDDLE_RETURN_IF_ERROR(CheckSms(sum));
   HEDDLE_RETURN_IF_ERROR(back_end_->EndLaunch(end, result));
   HEDDLE_RETURN_IF_ERROR(clusters_.EndLaunch(result));
-  WriteSmCounters(sum, machine_.memory().hierarchy(), result);
+  if (besides_.empty()) WriteSmCounters(sum, machine_.memory().hierarchy(), result);
   return absl::OkStatus();
 }
 

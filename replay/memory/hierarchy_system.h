@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@
 #include "replay/memory/ports/back_end.h"
 #include "replay/memory/ports/memory_system.h"
 #include "replay/memory/sm/hierarchy_sm.h"
+#include "replay/memory/sm/sm_memory_counters.h"
 
 namespace heddle::replay {
 
@@ -47,6 +49,9 @@ class HierarchySystem : public MemorySystem {
   bool drained() const override { return back_end_->drained() && clusters_.NextEvent() == kNever; }
   // The SMs' parts must still be there. Errors name the cycle, too.
   absl::Status EndLaunch(Cycle end, result::v1::LaunchResult& result) override;
+  void MakeFor(uint32_t launch, uint32_t l1_ways) override;
+  void ReleaseSm(uint32_t sm, Cycle until) override;
+  void EndBeside(uint32_t launch, uint64_t sm_cycles, result::v1::LaunchResult& result) override;
   bool Sample(Cycle end, MemorySample& out) const override;
   uint64_t served_requests() const override { return back_end_->served_requests(); }
   std::string Explain() const override;
@@ -62,7 +67,16 @@ class HierarchySystem : public MemorySystem {
   const AddressWindows windows_;
   std::unique_ptr<MemoryBackEnd> back_end_;
   ClusterNetwork clusters_;
-  std::vector<const HierarchySm*> sms_;  // of this launch; the others have nothing to do
+  // The SMs' parts that are there, and for which of the launches that run side by side.
+  std::vector<const HierarchySm*> sms_;
+  std::vector<uint32_t> made_for_;
+  // What one of these launches has had.
+  struct Beside {
+    SmMemoryCounters sum;  // of parts that were released
+    uint64_t cycles = 0;   // that these counters go over, from the beginning of time on
+  };
+  std::map<uint32_t, Beside> besides_;  // by number; empty where a launch runs alone
+  uint32_t making_for_ = 0;
   uint64_t launches_ = 0;
   size_t transfers_ = 0;  // that are done
 };

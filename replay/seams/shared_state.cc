@@ -23,6 +23,10 @@ void SharedState::BeginLaunch() {
   dispatcher_may_ask_ = true;
 }
 
+void SharedState::ForgetSm(uint32_t sm) {
+  std::erase_if(of_launch_, [sm](const auto& object) { return std::get<2>(object.first) == sm; });
+}
+
 bool SharedState::EndOfDispatchersFactory() {
   dispatcher_may_ask_ = false;
   return dispatcher_asks_;

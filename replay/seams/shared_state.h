@@ -60,6 +60,8 @@ class SharedState {
   // --- by the engine
   // Before the policies of a launch are made, and when those of the one before are gone: what lives for a launch ends.
   void BeginLaunch();
+  // The policies of the SM are gone, within the launch: what they shared ends.
+  void ForgetSm(uint32_t sm);
   // The dispatcher of the launch is made. Returns whether it has asked for an object of an SM. If it has not, it may
   // not any more: SMs may run ahead of one another from now on.
   bool EndOfDispatchersFactory();

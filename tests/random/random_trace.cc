@@ -97,6 +97,7 @@ std::unique_ptr<trace::TraceReader> WriteAndOpen(const std::vector<const RandomK
     launch.mutable_block()->set_x(kernel->shape.threads_per_block);
     launch.mutable_block()->set_y(1);
     launch.mutable_block()->set_z(1);
+    if (lay_down.edit) lay_down.edit(launch);
     Require((*writer)->BeginLaunch(launch), "BeginLaunch");
     for (uint32_t block = 0; block < kernel->shape.blocks; ++block) {
       if (lay_down.cut_in_time) {

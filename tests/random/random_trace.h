@@ -3,6 +3,7 @@
 #define HEDDLE_TESTS_RANDOM_RANDOM_TRACE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -13,9 +14,10 @@ namespace heddle::replay {
 
 // How kernels are laid down in a file.
 struct LayDown {
-  uint64_t chunk_thread_instructions = 0;  // 0 = the writer's own limit
-  bool cut_in_time = false;                // every block in several parts, cut at random decisions
-  uint64_t seed = 1;                       // for the cuts
+  uint64_t chunk_thread_instructions = 0;        // 0 = the writer's own limit
+  bool cut_in_time = false;                      // every block in several parts, cut at random decisions
+  uint64_t seed = 1;                             // for the cuts
+  std::function<void(trace::v1::Launch&)> edit;  // of each launch, which has everything but its number; may be empty
 };
 
 // Writes one launch per kernel to a temporary file and opens it. Stops the test program on an error of the writer or

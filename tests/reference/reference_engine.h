@@ -17,6 +17,7 @@ namespace heddle::replay {
 struct ReferenceResult {
   std::vector<result::v1::LaunchResult> launches;
   result::v1::Totals total;
+  std::vector<result::v1::Stretch> stretches;  // of launches side by side
 };
 
 struct ReferenceOptions {
@@ -30,6 +31,13 @@ struct ReferenceOptions {
 absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& reader, const Configuration& configuration,
                                                   const machine::v1::Machine& machine, IssueObserver* observer,
                                                   const ReferenceOptions& options = {});
+
+// ReplayByReference for launches side by side, by this rule, which is not kInOrder (docs/reference/timing.md, the
+// section on them). Dispatchers of whole blocks that do not watch SMs, and no clusters.
+absl::StatusOr<ReferenceResult> ReplaySideBySideByReference(const trace::TraceReader& reader,
+                                                            const Configuration& configuration,
+                                                            const machine::v1::Machine& machine, LaunchRule rule,
+                                                            IssueObserver* observer);
 
 }  // namespace heddle::replay
 

@@ -169,6 +169,18 @@ class MemorySystem {
   // level and that the counters agree with one another, and writes them. Errors: Internal, naming component and
   // counter.
   virtual absl::Status EndLaunch(Cycle end, result::v1::LaunchResult& result) = 0;
+
+  // --- launches that run side by side; BeginLaunch has begun the time that they share
+  // Parts of SMs that are made from now on are for this launch, by the caller's number, and their L1 data caches have
+  // so many ways. MakeSm may come again for an SM that has been released.
+  virtual void MakeFor(uint32_t /*launch*/, uint32_t /*l1_ways*/) {}
+  // The part of an SM, which is drained, is about to go. What it has counted in the cycles before `until` is the
+  // launch's.
+  virtual void ReleaseSm(uint32_t /*sm*/, Cycle /*until*/) {}
+  // Writes what the parts of SMs have counted that were made for the launch, all of which have been released.
+  // `sm_cycles`: the cycles in which it had an SM, summed over SMs. EndLaunch writes what is shared, and checks all.
+  virtual void EndBeside(uint32_t /*launch*/, uint64_t /*sm_cycles*/, result::v1::LaunchResult& /*result*/) {}
+
   // Sample will be called in this launch, which begins. Otherwise a component may run ahead of the others, where they
   // cannot tell, and count what it does before its time.
   virtual void BeginSampling() {}
