@@ -57,6 +57,12 @@ class Replay final : public Command {
                     "Only kernels whose name has a match of this regular expression (POSIX extended)")
         ->check(NotEmpty());
     command
+        .add_option("--launches", arguments_.launches,
+                    "How the launches of a trace follow one another: one after the other, or as soon as those that "
+                    "they\ndepend on have ended, sharing the SMs: the oldest takes what it can use, or equal shares")
+        ->check(CLI::IsMember({"in_order", "fill_first", "spatial_split"}))
+        ->capture_default_str();
+    command
         .add_option("--set", arguments_.overrides,
                     "Field of the machine as PATH=VALUE, such as core.schedulers=1; repeat")
         ->expected(1)

@@ -298,6 +298,7 @@ int ReplayTraces(const ReplayArguments& arguments) {
   options.overrides = arguments.overrides;
   options.kernels = arguments.kernels;
   options.max_cycles = arguments.max_cycles;
+  options.launch_rule = replay::LaunchRuleOf(arguments.launches).value_or(replay::LaunchRule::kInOrder);
   options.force_regrouping = arguments.force_regrouping;
   options.jobs = arguments.jobs;
   options.cache_bytes = arguments.trace_memory << 20;
@@ -334,6 +335,14 @@ int ReplayTraces(const ReplayArguments& arguments) {
   if (!registers.ok()) return ReportError(UsageOrFailure(registers), registers);
   if (const absl::Status status = SkipUnfit(traces, options, *plan); !status.ok()) return ReportError(kFailed, status);
 
+  const bool of_one_launch = !arguments.draw.output.empty() || !arguments.timeline.output.empty() ||
+                             arguments.check_order || options.metrics.bin_cycles + options.metrics.timeline_blocks != 0;
+  if (options.launch_rule != replay::LaunchRule::kInOrder && of_one_launch) {
+    return ReportError(kWrongUsage,
+                       absl::StrCat("--launches ", arguments.launches,
+                                    " goes with neither --draw, --timeline, --check-order, --bins nor --warp-phases, "
+                                    "which are of the time of one launch; use in_order"));
+  }
   if (arguments.check_order || !arguments.check_convergence.empty()) {
     if (!arguments.draw.output.empty() || !arguments.timeline.output.empty()) {
       return ReportError(kWrongUsage, absl::StrCat(arguments.check_order ? "--check-order" : "--check-convergence",

@@ -24,6 +24,7 @@ struct ReplayArguments {
   std::vector<std::string> registers;  // --registers
   std::string kernels;                 // regular expression; empty = all
   std::string output;                  // -o: "-" = standard output; empty = none
+  std::string launches = "in_order";   // --launches: a name of replay::LaunchRuleNames
   uint64_t max_cycles = 0;
   uint32_t jobs = 1;
   uint64_t trace_memory = kTraceMemory;  // --trace-memory

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "tools/console/table.h"
+#include "tools/show/counters/streams_report.h"
 #include "tools/show/instruction_report.h"
 #include "tools/show/memory_report.h"
 #include "tools/show/run_labels.h"
@@ -297,7 +298,8 @@ std::string ResultReport(const std::vector<Result>& results, bool per_launch, co
   }
   for (size_t i = 0; i < rows.size(); ++i) {
     const std::string run = absl::StrJoin(cells[i], " ");
-    absl::StrAppend(&text, InstructionReport(shown[i], run), SeriesReport(shown[i], run, counters));
+    absl::StrAppend(&text, StreamsReport(shown[i], run), InstructionReport(shown[i], run),
+                    SeriesReport(shown[i], run, counters));
   }
 
   if (per_launch) {

@@ -64,6 +64,11 @@ absl::StatusOr<Plan> ReadPlan(const std::string& path) {
     json.at("bins").get_to(plan.settings.metrics.bin_cycles);
     json.at("warp_phases").get_to(plan.settings.metrics.timeline_blocks);
     if (json.contains("registers")) json["registers"].get_to(plan.settings.registers);
+    if (json.contains("launches")) {
+      const auto rule = replay::LaunchRuleOf(json["launches"].get<std::string>());
+      if (!rule.has_value()) return refuse("has launches that follow no rule of this program");
+      plan.settings.launch_rule = *rule;
+    }
     for (const Json& trace : json.at("traces")) {
       plan.traces.push_back({trace.at("name"), trace.at("path"), trace.at("digest"), trace.at("thread_instructions")});
     }
@@ -129,6 +134,9 @@ Json PlanJson(const Plan& plan) {
                {"parameters", parameters},
                {"left_out", left_out}};
   if (!plan.settings.registers.empty()) json["registers"] = plan.settings.registers;
+  if (plan.settings.launch_rule != replay::LaunchRule::kInOrder) {
+    json["launches"] = std::string(replay::NameOf(plan.settings.launch_rule));
+  }
   return json;
 }
 

@@ -342,6 +342,19 @@ absl::StatusOr<Expansion> Expand(const Spec& spec, const std::string& folder) {
   plan.design = proto::Design_Name(spec.sweep.design());
   plan.settings.max_cycles = spec.sweep.max_cycles();
   plan.settings.metrics = {spec.sweep.per_instruction(), spec.sweep.bins(), spec.sweep.warp_phases()};
+  if (!spec.sweep.launches().empty()) {
+    const auto rule = replay::LaunchRuleOf(spec.sweep.launches());
+    if (!rule.has_value()) {
+      return absl::InvalidArgumentError(absl::StrCat("launches: no rule '", spec.sweep.launches(),
+                                                     "'; there are in_order, fill_first, spatial_split"));
+    }
+    plan.settings.launch_rule = *rule;
+  }
+  if (plan.settings.launch_rule != replay::LaunchRule::kInOrder &&
+      plan.settings.metrics.bin_cycles + plan.settings.metrics.timeline_blocks != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("launches: ", spec.sweep.launches(),
+                                                   " goes with neither bins nor warp_phases, which are of one launch"));
+  }
   plan.settings.registers = {spec.sweep.registers().begin(), spec.sweep.registers().end()};
   for (const SweepParameter& parameter : spec.parameters) {
     PlannedParameter& planned = plan.parameters.emplace_back();

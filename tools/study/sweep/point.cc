@@ -128,6 +128,9 @@ std::string KeyOf(absl::string_view trace_digest, absl::string_view kernels, abs
       absl::StrCat("seed ", seed, "\nmax_cycles ", settings.max_cycles, "\nmetrics ",
                    static_cast<int>(metrics.per_instruction), " ", metrics.bin_cycles, " ", metrics.timeline_blocks,
                    "\n"),
+      settings.launch_rule == replay::LaunchRule::kInOrder
+          ? ""
+          : absl::StrCat("launches ", std::string(replay::NameOf(settings.launch_rule)), "\n"),
       settings.registers.empty() ? "" : absl::StrCat("registers ", absl::StrJoin(settings.registers, "\n"), "\n")));
 }
 

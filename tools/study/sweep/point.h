@@ -44,6 +44,7 @@ replay::Configuration ConfigurationOf(const Point& point);
 // What all points of a plan share and results depend on.
 struct RunSettings {
   uint64_t max_cycles = 0;
+  replay::LaunchRule launch_rule = replay::LaunchRule::kInOrder;
   replay::MetricOptions metrics;
   std::vector<std::string> registers;  // as `heddle replay --registers` takes them
 };

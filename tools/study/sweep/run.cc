@@ -228,6 +228,7 @@ class Runner {
     run.options.overrides = point.set;
     run.options.kernels = point.kernels;
     run.options.max_cycles = settings.max_cycles;
+    run.options.launch_rule = settings.launch_rule;
     run.options.metrics = settings.metrics;
     const trace::TraceReader* const traces[] = {Open(point.trace).reader.get()};
     HEDDLE_RETURN_IF_ERROR(ApplyRegisters(settings.registers, traces, run.options));
