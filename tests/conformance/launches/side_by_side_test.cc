@@ -155,6 +155,24 @@ struct LaunchCase {
   std::unique_ptr<trace::TraceReader> reader;
 };
 
+// Of the storage that it shares with shared memory, the L1 has what the launch leaves: from one way to all of them.
+void SplitL1(Random& random, machine::v1::Machine& machine, std::vector<RandomKernel>& kernels) {
+  constexpr uint32_t kSharedBytes = 49152;
+  machine.mutable_core()->set_shared_memory_bytes(kSharedBytes);
+  machine::v1::Hierarchy& memory = *machine.mutable_memory()->mutable_hierarchy();
+  machine::v1::Cache& cache = *memory.mutable_l1_data();
+  cache.set_sets(std::max(cache.sets(), 1u));
+  cache.set_ways(8);
+  const uint32_t way = cache.sets() * cache.line_bytes();
+  memory.mutable_l1_split()->set_bytes(kSharedBytes + way);
+  for (uint32_t ways = 8; ways > 0; --ways)
+    memory.mutable_l1_split()->add_shared_bytes(kSharedBytes - (ways - 1) * way);
+  for (RandomKernel& kernel : kernels) {
+    kernel.program.set_static_shared_bytes(
+        random.OneOf({0u, kSharedBytes - 6 * way, kSharedBytes - 2 * way, kSharedBytes}));
+  }
+}
+
 LaunchCase MakeLaunchCase(uint64_t seed, bool chain = false) {
   LaunchCase out;
   Random random(MixAll({seed, 731}));
@@ -177,6 +195,7 @@ LaunchCase MakeLaunchCase(uint64_t seed, bool chain = false) {
     }
     out.kernels.push_back(std::move(kernel));
   }
+  if (seed % 6 == 0) SplitL1(random, machine, out.kernels);
   std::vector<const RandomKernel*> kernels;
   for (const RandomKernel& kernel : out.kernels) kernels.push_back(&kernel);
   LayDown lay_down;
@@ -200,6 +219,7 @@ bool IsRefused(const absl::Status& status) {
 TEST(SideBySide, RandomTracesAgainstTheReference) {
   int overlapping = 0;
   int compared = 0;
+  int split = 0;
   for (const uint64_t seed : Seeds(1, 80)) {
     const LaunchCase launch_case = MakeLaunchCase(seed);
     const machine::v1::Machine& machine = launch_case.random_case.machine;
@@ -244,10 +264,15 @@ TEST(SideBySide, RandomTracesAgainstTheReference) {
       }
       EXPECT_EQ(Difference(result.total(), reference->total), "");
       ++compared;
+      split +=
+          machine.memory().hierarchy().has_l1_split() && result.side_by_side().stretch(0).launch_size() > 1 ? 1 : 0;
     }
     if (HasFailure()) return;
   }
   EXPECT_GT(overlapping, compared / 2) << "too few launches ran side by side";
+  if (Slice() == 0) {
+    EXPECT_GT(split, 0) << "none of them where the L1 depends on the launch";
+  }
 }
 
 // Launches of which each waits for the one before are replayed as if they were run in order, in every counter.
