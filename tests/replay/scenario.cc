@@ -75,9 +75,9 @@ Scenario& Scenario::Uniform(char name) {
   return *this;
 }
 
-Scenario& Scenario::Memory(char name, uint32_t index, trace::v1::MemorySpace space) {
+Scenario& Scenario::Memory(char name, uint32_t index, trace::v1::MemorySpace space, trace::v1::OpClass op) {
   program_.reset();
-  blocks_[IndexOf(name)].memory.emplace_back(index, space);
+  blocks_[IndexOf(name)].memory.push_back({index, space, op});
   return *this;
 }
 
@@ -193,9 +193,9 @@ trace::v1::KernelProgram Scenario::BuildProgram() const {
       if (std::find(spec.barriers.begin(), spec.barriers.end(), k) != spec.barriers.end()) {
         instruction->set_op(trace::v1::OP_BARRIER);
       }
-      for (const auto& [index, space] : spec.memory) {
+      for (const auto& [index, space, op] : spec.memory) {
         if (index != k) continue;
-        instruction->set_op(trace::v1::OP_LOAD);
+        instruction->set_op(op);
         instruction->set_space(space);
         instruction->set_access_bytes(4);
         instruction->set_flags(trace::v1::FLAG_NO_ADDRESS);

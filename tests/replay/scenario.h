@@ -49,7 +49,7 @@ class Scenario {
   // Marks the block's conditional branch as uniform, as the static analysis would.
   Scenario& Uniform(char name);
   // Makes the instruction of the block a load of this space, without an address.
-  Scenario& Memory(char name, uint32_t index, trace::v1::MemorySpace space);
+  Scenario& Memory(char name, uint32_t index, trace::v1::MemorySpace space, trace::v1::OpClass op = trace::v1::OP_LOAD);
   // Makes the instruction of the block one of a convergence barrier, and the kernel machine code. SET: `meeting` is the
   // block where its threads meet.
   Scenario& Convergence(char name, uint32_t index, trace::v1::Convergence::Role role, uint32_t barrier = 0,
@@ -100,7 +100,12 @@ class Scenario {
     std::vector<uint32_t> barriers;
     bool jump = false;
     bool uniform = false;
-    std::vector<std::pair<uint32_t, trace::v1::MemorySpace>> memory;
+    struct Access {
+      uint32_t index;
+      trace::v1::MemorySpace space;
+      trace::v1::OpClass op;
+    };
+    std::vector<Access> memory;
     struct Meeting {
       trace::v1::Convergence::Role role;
       uint32_t barrier;

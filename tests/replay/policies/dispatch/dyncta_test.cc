@@ -114,6 +114,15 @@ TEST_F(WorkedExample, TheLimitStaysBetweenOneAndTheMost) {
   EXPECT_EQ(resident_, 8);
 }
 
+// Algorithm 1: memory below the lower threshold raises, memory at the upper one lowers.
+TEST_F(WorkedExample, TheThresholdsThemselves) {
+  Rounds(0);
+  EXPECT_EQ(Window(2048, 15, 128), "") << "n stays 4";
+  EXPECT_EQ(Window(4096, 15, 383), "");
+  EXPECT_EQ(Window(6144, 15, 127), " send 4") << "n = 5";
+  EXPECT_EQ(Window(8192, 15, 384), " pause 4") << "n = 4";
+}
+
 // A window in which the SM had no block says nothing.
 TEST_F(WorkedExample, AnSmThatHasNotRunKeepsItsLimit) {
   Rounds(0);

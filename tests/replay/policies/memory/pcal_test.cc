@@ -131,5 +131,20 @@ TEST(Pcal, TheSearchKeepsTheNumberWithMostAccesses) {
   EXPECT_THAT(tokens, ElementsAre(8, 4, 2, 1, 4, 4, 8, 4, 2));
 }
 
+TEST(Pcal, OfEquallyGoodNumbersTheSearchKeepsTheLargest) {
+  const WarpTable table(8);
+  const auto policy = Make("pcal", "tokens_by=search,window=100,hold_windows=1", table);
+  policy->WarpsAdmitted(0, 0, 8);
+  PrefetchList none({});
+  size_t tokens = 0;
+  for (Cycle window = 0; window < 5; ++window) {
+    LineAccess made;
+    made.now = window * 100;
+    policy->Accessed(made, LineResult::kHit, none);
+    tokens = Holders(*policy).size();
+  }
+  EXPECT_EQ(tokens, 8u) << "all of 8, 4, 2 and 1 had one access";
+}
+
 }  // namespace
 }  // namespace heddle::replay

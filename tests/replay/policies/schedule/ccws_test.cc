@@ -54,6 +54,19 @@ TEST(Ccws, OtherInstructionsAreNotHeldBack) {
   EXPECT_EQ(bench.Order(), "2 3");
 }
 
+TEST(Ccws, WhatReadsThroughTheCacheIsHeldBack) {
+  const auto order = [](Pc at) {
+    SchedulerBench bench("ccws");
+    SetUpExample(bench);
+    bench.Withdraw(3);
+    bench.Form(3, Position(at, 0));
+    return bench.Order();
+  };
+  EXPECT_EQ(order(10), "2") << "a load of local memory";
+  EXPECT_EQ(order(11), "2 3") << "of shared memory";
+  EXPECT_EQ(order(12), "2 3") << "a store to global memory";
+}
+
 TEST(Ccws, OnlyALineThatTheWarpItselfHasLostCounts) {
   SchedulerBench bench("ccws");
   for (SlotId slot = 0; slot < 4; ++slot) bench.Form(slot, kLoad);
@@ -90,6 +103,15 @@ TEST(Ccws, TheHighestScoreIsNeverBarred) {
 }
 
 TEST(Ccws, WithoutLossesIsGto) { EXPECT_EQ(SchedulerBench("ccws").Run(4, 40, 6), SchedulerBench("gto").Run(4, 40, 6)); }
+
+TEST(Ccws, AWarpThatHasEndedLosesNothing) {
+  SchedulerBench bench("ccws");
+  SetUpExample(bench);
+  bench.ExitWarp(2);
+  Lose(bench, 2, 256);
+  Miss(bench, 2, 256);
+  EXPECT_EQ(bench.counter("lost_locality"), 1u);
+}
 
 // A new warp in the slot of one that has ended begins with nothing.
 TEST(Ccws, ScoresEndWithTheirWarp) {

@@ -59,6 +59,22 @@ TEST(Gcaws, EveryIssueLeavesLessToGo) {
   EXPECT_EQ(bench.counter("longest_path"), 4u);
 }
 
+TEST(Gcaws, CountsIssuesFromOneAndWaitsWithoutThem) {
+  SchedulerBench bench("gcaws");
+  for (const SlotId slot : {0, 1, 2}) bench.Form(slot);
+  bench.Issue(0);
+  GoOn(bench, 0, 8);  // 1 to go
+  bench.Issue(1);
+  for (const Pc pc : {4, 5}) {  // from 5 to 3 to go
+    GoOn(bench, 1, pc);
+    bench.Issue(1);
+  }
+  GoOn(bench, 1, 6);
+  bench.Issue(2);
+  bench.SetClock(12);
+  EXPECT_EQ(bench.Order(), "0 1") << "1 x 12 / 1 + 11 against 3 x 12 / 3 + 9";
+}
+
 // Without branches and with equal waits the oldest goes first.
 TEST(Gcaws, TiesGoToTheOlderWarp) {
   SchedulerBench bench("gcaws");

@@ -25,7 +25,8 @@ class SchedulerBench {
       : shared_({.warp_size = 4, .max_threads = 4 * slots, .ports = 1, .sms = 1}, /*in_order=*/true), table_(slots) {
     shared_.BeginLaunch();
     scenario_.Block('A', 1, "BC", 'D').Block('B', 4, "D").Block('C', 4, "D").Block('D', 4, "").ThreadBlock({"ABD"});
-    scenario_.Memory('D', 0, trace::v1::SPACE_GLOBAL);
+    scenario_.Memory('D', 0, trace::v1::SPACE_GLOBAL).Memory('D', 1, trace::v1::SPACE_LOCAL);
+    scenario_.Memory('D', 2, trace::v1::SPACE_SHARED).Memory('D', 3, trace::v1::SPACE_GLOBAL, trace::v1::OP_STORE);
     table_.lanes.resize(slots);
     const size_t colon = text.find(':');
     const auto entry = SchedulerRegistry::Get().Find(text.substr(0, colon));
