@@ -1,6 +1,7 @@
 #include "tracegen/execute/threads/warp_rendezvous.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "tracegen/matrix/execute.h"
@@ -75,12 +76,20 @@ bool WarpRendezvous::CompleteMasked(uint32_t warp, uint32_t lane) {
 void WarpRendezvous::CompleteConverged(uint32_t warp) {
   const uint32_t first = warp * kWarpWidth;
   const uint32_t end = std::min(first + kWarpWidth, threads_.count());
+  // Who goes first can still come to where the others wait, so it is whom these would miss least: lanes that exchange
+  // nothing, and then those that are the furthest behind in the program.
+  const auto order = [this](uint32_t t) {
+    return std::pair(requests_[t].operation != WarpOperation::kSync, requests_[t].site);
+  };
   uint32_t lanes = 0;
-  uint32_t site = 0;
+  uint32_t next = first;
   for (uint32_t t = first; t < end; ++t) {
     if (threads_[t].state != ThreadState::kConverging) continue;
-    if (lanes == 0) site = requests_[t].site;
-    if (requests_[t].site == site) lanes |= 1u << (t - first);
+    if (lanes == 0 || order(t) < order(next)) {
+      next = t;
+      lanes = 0;
+    }
+    if (order(t) == order(next)) lanes |= 1u << (t - first);
   }
   if (lanes != 0) Complete(warp, lanes);
 }

@@ -73,7 +73,8 @@ class WarpRendezvous {
   static uint32_t LaneBit(uint32_t thread) { return 1u << thread % kWarpWidth; }
   // Completes the operation with a mask that this lane waits for, if all lanes it names are there. False: they are not.
   bool CompleteMasked(uint32_t warp, uint32_t lane);
-  // The warp cannot move otherwise: completes the converged operation of the lowest lane that waits for one.
+  // The warp cannot move otherwise: completes a converged operation for all lanes that wait for it. Of several, one
+  // that exchanges nothing goes before others, and then the one that stands first in the program.
   void CompleteConverged(uint32_t warp);
   void Complete(uint32_t warp, uint32_t lanes);
 

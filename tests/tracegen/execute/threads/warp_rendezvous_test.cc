@@ -22,9 +22,9 @@ class WarpRendezvousTest : public SchedulerTest {
     threads_.SetRunning(thread);
     return warps_.Arrive({WarpOperation::kBallot, 1, mask, false}, {thread, 0, 0});
   }
-  bool Converge(uint32_t thread, uint32_t site) {
+  bool Converge(uint32_t thread, uint32_t site, WarpOperation operation = WarpOperation::kActiveMask) {
     threads_.SetRunning(thread);
-    return warps_.Arrive({WarpOperation::kActiveMask, site, 0, true}, {thread, 0, 0});
+    return warps_.Arrive({operation, site, 0, true}, {thread, 0, 0});
   }
   void Exit(uint32_t thread) {
     threads_.SetRunning(thread);
@@ -75,10 +75,29 @@ TEST_F(WarpRendezvousTest, ConvergedOperationsWaitUntilTheWarpCannotMove) {
   warps_.Block(3);
   ASSERT_TRUE(warps_.AllBlocked(3));
   warps_.Check(3);
-  // Those at the place of the lowest lane go on together.
+  // Those at the first place go on together.
   EXPECT_EQ(TakeReady(), (std::vector<uint32_t>{0, 2}));
   EXPECT_EQ(threads_[2].result, 0b101u);
   EXPECT_EQ(warps_.Describe(1, "k.cu:8"), "the activemask at k.cu:8");
+}
+
+// Who is behind may come to where the others wait.
+TEST_F(WarpRendezvousTest, OfSeveralConvergedOperationsTheFirstInTheProgramIsCompleted) {
+  Begin(3);
+  EXPECT_FALSE(Converge(0, 9));
+  EXPECT_FALSE(Converge(1, 9));
+  EXPECT_TRUE(Converge(2, 8));
+  EXPECT_EQ(threads_[2].result, 0b100u);
+  EXPECT_TRUE(Converge(2, 9));
+  EXPECT_EQ(threads_[0].result, 0b111u);
+}
+
+TEST_F(WarpRendezvousTest, BeforeThemTheOneThatExchangesNothing) {
+  Begin(3);
+  EXPECT_FALSE(Converge(0, 8));
+  EXPECT_FALSE(Converge(1, 8));
+  EXPECT_TRUE(Converge(2, 9, WarpOperation::kSync));
+  EXPECT_EQ(threads_[0].state, ThreadState::kConverging);
 }
 
 TEST_F(WarpRendezvousTest, AreCountedAgainAfterRounds) {
