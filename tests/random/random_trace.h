@@ -14,10 +14,11 @@ namespace heddle::replay {
 
 // How kernels are laid down in a file.
 struct LayDown {
-  uint64_t chunk_thread_instructions = 0;        // 0 = the writer's own limit
-  bool cut_in_time = false;                      // every block in several parts, cut at random decisions
-  uint64_t seed = 1;                             // for the cuts
-  std::function<void(trace::v1::Launch&)> edit;  // of each launch, which has everything but its number; may be empty
+  uint64_t chunk_thread_instructions = 0;  // 0 = the writer's own limit
+  bool cut_in_time = false;                // every block in several parts, cut at random decisions
+  uint64_t seed = 1;                       // for the cuts
+  // Of each launch, which has everything but its number; may be empty.
+  std::function<void(trace::v1::Launch&)> edit = {};
 };
 
 // Writes one launch per kernel to a temporary file and opens it. Stops the test program on an error of the writer or
