@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "replay/seams/fetch_policy.h"
 #include "tests/replay/policies/schedule/scheduler_bench.h"
@@ -72,6 +73,21 @@ TEST(CriticalFetchFirst, TakesTheFirstOfTheIssueOrderThatNeedsInstructions) {
   EXPECT_EQ(fetch.Pick(), 6);
   fetch.WaitForLine(6);
   EXPECT_EQ(fetch.Pick(), 1);
+}
+
+// Going round from the last one, whether a warp runs or waits.
+TEST(RoundRobinFetch, WarpsAtBarriersHaveTheirTurnIfToldTo) {
+  SchedulerBench bench("lrr");
+  for (SlotId warp = 0; warp < 6; ++warp) bench.Form(warp);
+  for (const SlotId warp : {1, 4}) bench.ArriveAtBarrier(warp);
+  std::string turns;
+  FetchBench fetch(bench, "round_robin:fetch_at_barrier=true");
+  for (int turn = 0; turn < 7; ++turn) {
+    const SlotId slot = fetch.Pick();
+    absl::StrAppend(&turns, slot, " ");
+    fetch.Fetched(slot);
+  }
+  EXPECT_EQ(turns, "0 1 2 3 4 5 0 ");
 }
 
 TEST(CriticalFetchFirst, OnlyTheVeryFirstIfToldTo) {
