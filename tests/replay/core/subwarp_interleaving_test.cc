@@ -97,6 +97,45 @@ TEST(SubwarpInterleaving, TheTriggerCountsWarpsThatStandStill) {
   EXPECT_EQ(stalls("any"), 4);
 }
 
+// Warp 0 waits for the load of its first side. Warp 1 computes, then ends or comes to a barrier: from then on nobody of
+// the port can issue, and warp 0's other side goes on.
+TEST(SubwarpInterleaving, WhoEndsOrComesToABarrierNoLongerHoldsTheOthersBack) {
+  for (const bool barrier : {false, true}) {
+    ProgramBuilder builder("busy");
+    builder.Block("start").Branch("sides", "busy");
+    builder.Block("sides").Branch("right", "left");
+    builder.Block("left").Load().Alu().Jump("end");
+    builder.Block("right").Load().Alu().Jump("end");
+    builder.Block("busy").Alu(4);
+    builder.Block("end");
+    if (barrier) builder.Barrier();
+    trace::v1::KernelProgram program = builder.Exit().Build();
+    std::vector<Pc> loads;
+    for (int pc = 0; pc < program.instruction_size(); ++pc) {
+      if (program.instruction(pc).op() != trace::v1::OP_LOAD) continue;
+      loads.push_back(static_cast<Pc>(pc));
+      SetRegisters(program, pc, {1}, {8});
+      SetRegisters(program, pc + 1, {2}, {1});
+    }
+    ASSERT_EQ(loads.size(), 2u);
+    RunOptions options = Small();
+    options.divergence = "subwarp_interleaving:select=all,yield=false";
+    options.scheduler = "oldest";
+    std::vector<ThreadTrace> threads;
+    for (const uint8_t taken : {1, 0, 1, 0}) threads.push_back(Thread({0, taken}, {0x1000}));
+    for (int lane = 0; lane < 4; ++lane) threads.push_back(Thread({1}, {}));
+    const Outcome outcome = RunBoth(*MakeTrace(program, 1, threads), options);
+    const auto first = [&outcome](Pc pc) {
+      for (const LoggedIssue& issue : outcome.log.issues()) {
+        if (issue.members[0].pc == pc) return issue.cycle;
+      }
+      return kNever;
+    };
+    EXPECT_LT(first(loads[1]), first(loads[0] + 1)) << "the other side does not wait for the data of the first";
+    EXPECT_EQ(Counter(outcome, "subwarp_stalls"), 2) << barrier;
+  }
+}
+
 // Many warps begin to wait in one cycle. Whoever is not told of its wait yet must not give way: nobody would wake it
 // up.
 TEST(SubwarpInterleaving, WarpsThatBeginToWaitTogetherAllGoOn) {
