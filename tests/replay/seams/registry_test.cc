@@ -207,7 +207,8 @@ TEST(ParameterText, AskingForWhatWasNotDeclaredIsAPolicyError) {
             "policy sample asks for parameter \"slow\", which it did not declare");
   EXPECT_EQ(error([&] { parameters->Bool("entries"); }), "parameter \"entries\" is not declared as a bool");
   EXPECT_EQ(error([&] { parameters->Integer("order"); }), "parameter \"order\" is not declared as an integer");
-  EXPECT_EQ(error([&] { parameters->Choice("entries"); }), "parameter \"entries\" is not declared as a choice or a word");
+  EXPECT_EQ(error([&] { parameters->Choice("entries"); }),
+            "parameter \"entries\" is not declared as a choice or a word");
 }
 
 // --- declarations that contradict themselves
