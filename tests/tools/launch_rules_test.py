@@ -51,6 +51,11 @@ class SideBySide(SweepTest):
             )
             self.assertIn("l2", first)
             self.assertNotIn("l2", result["launch"][0])
+            # The table has what the launches share, too.
+            drams = [part["dram"] for part in [*stretches, *result["launch"]] if "dram" in part]
+            lines = sum(dram["read_requests"] + dram["write_requests"] for dram in drams)
+            table = heddle("replay", trace, *MACHINE, "--launches", rule).stdout
+            self.assertRegex(table, rf"DRAM lines.*\n.*\n.* {lines:,} ")
 
     def test_a_trace_of_one_stream_comes_to_the_same(self):
         in_order = self.replay(SAMPLES / "bfs.htrace")

@@ -19,21 +19,28 @@ struct Sums {
   uint64_t loads = 0, load_cycles = 0;
 };
 
+// Of a launch, or of launches that ran side by side: what the SMs share.
+template <typename Counters>
+void AddShared(const Counters& counters, Sums& sums) {
+  sums.l2_accesses += counters.l2().cache().accesses();
+  sums.l2_misses += counters.l2().cache().misses();
+  sums.dram_requests += counters.dram().read_requests() + counters.dram().write_requests();
+  sums.row_hits += counters.dram().row_hits();
+  sums.bus_busy += counters.dram().bus_busy();
+  sums.bus_cycles += counters.dram().cycles() * counters.dram().controllers();
+}
+
 Sums Add(const result::v1::Result& result) {
   Sums sums;
   for (const LaunchResult& launch : result.launch()) {
     sums.l1_accesses += launch.l1_data().accesses();
     sums.l1_misses += launch.l1_data().misses();
     sums.l1_pending += launch.l1_data().pending_hits();
-    sums.l2_accesses += launch.l2().cache().accesses();
-    sums.l2_misses += launch.l2().cache().misses();
-    sums.dram_requests += launch.dram().read_requests() + launch.dram().write_requests();
-    sums.row_hits += launch.dram().row_hits();
-    sums.bus_busy += launch.dram().bus_busy();
-    sums.bus_cycles += launch.dram().cycles() * launch.dram().controllers();
+    AddShared(launch, sums);
     for (const result::v1::LatencyCount& bin : launch.memory_instructions().load_to_use()) sums.loads += bin.count();
     sums.load_cycles += launch.memory_instructions().load_to_use_sum();
   }
+  for (const result::v1::Stretch& stretch : result.side_by_side().stretch()) AddShared(stretch, sums);
   return sums;
 }
 
