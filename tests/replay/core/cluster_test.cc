@@ -314,7 +314,7 @@ class Scripted final : public BlockDispatcher {
 TEST(Clusters, ADispatcherThatTearsThemApartEndsTheRun) {
   const std::vector<ThreadTrace> threads(16, Thread({0}));
   const auto trace = MakeClusters(ArriveAndWait(), {4, 1}, {2, 1}, threads);
-  const auto error = [&](const std::string& name, std::vector<std::vector<uint32_t>> rounds) {
+  const auto error = [&](const std::string& name, const std::vector<std::vector<uint32_t>>& rounds) {
     PolicyInfo info;
     info.name = name;
     info.summary = "made by a test";
