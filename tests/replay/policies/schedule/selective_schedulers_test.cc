@@ -136,6 +136,21 @@ TEST(StickyRoundRobin, GoesToTheNextBlockThereIsWhenItsOwnRetires) {
   EXPECT_EQ(bench.Order(), "1 2 0") << "the new block in place 0 is not the running one";
 }
 
+TEST(StickyRoundRobin, PassesOverPlacesWithoutABlock) {
+  SchedulerBench bench("sticky_rr");
+  bench.AdmitBlock(2);
+  bench.AdmitBlock(3);
+  bench.FormIn(0, 0);
+  bench.FormIn(3, 3);
+  bench.FormIn(2, 2);
+  EXPECT_EQ(bench.PickAndIssue(), 0);
+  bench.Retire(0);
+  bench.RetireBlock(0);
+  bench.AdmitBlock(0);
+  bench.FormIn(0, 0);
+  EXPECT_EQ(bench.Order(), "2 3 0") << "there is no block 1";
+}
+
 TEST(StickyRoundRobin, KeepsTheTurnThroughShortGapsIfToldTo) {
   SchedulerBench bench("sticky_rr:stalled=long_op");
   bench.AdmitBlock(1);
