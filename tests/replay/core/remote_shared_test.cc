@@ -30,7 +30,7 @@ KernelProgram LoadAndUse(trace::v1::MemorySpace space) {
 
 // By fixed latencies: 5 cycles to the own block's, in whichever window; 2 * 10 more to the other's, with any lane.
 TEST(RemoteAccess, ByFixedLatencies) {
-  const auto issues = [](trace::v1::MemorySpace space, std::vector<uint64_t> addresses) {
+  const auto issues = [](trace::v1::MemorySpace space, const std::vector<uint64_t>& addresses) {
     std::vector<ThreadTrace> threads;
     for (const uint64_t address : addresses) threads.push_back(Thread({}, {address}));
     threads.resize(8, Thread({}, {kShared}));

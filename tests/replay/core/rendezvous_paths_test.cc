@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "tests/random/random.h"
 #include "tests/replay/core/engine_harness.h"
 #include "tests/replay/core/ibuffer_harness.h"
 #include "tests/traces/collective_programs.h"
@@ -96,13 +96,13 @@ TEST(ShortCircuit, SomeWarpsGoAround) {
 }
 
 TEST(ShortCircuit, WhateverTheWays) {
-  std::mt19937 random(7);
+  Random random(7);
   for (int run = 0; run < 20; ++run) {
     std::vector<Way> ways;
     for (int warp = 0; warp < 8; ++warp) {
-      const auto kind = random() % 4;
+      const uint64_t kind = random.Below(4);
       for (int i = 0; i < 32; ++i) {
-        const Way mixed = random() % 2 == 0 ? Way::kByA : Way::kByB;
+        const Way mixed = random.Chance(50) ? Way::kByA : Way::kByB;
         ways.push_back(kind == 0 ? Way::kAround : kind == 1 ? Way::kByA : mixed);
       }
     }

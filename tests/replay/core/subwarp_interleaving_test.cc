@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "tests/replay/core/ibuffer_harness.h"
 
 namespace heddle::replay {
@@ -141,7 +142,7 @@ TEST(SubwarpInterleaving, WhoEndsOrComesToABarrierNoLongerHoldsTheOthersBack) {
 TEST(SubwarpInterleaving, WarpsThatBeginToWaitTogetherAllGoOn) {
   for (const std::string select : {"any", "half", "all"}) {
     for (const std::string yield : {"true", "false"}) {
-      const Outcome outcome = RunSides("subwarp_interleaving:select=" + select + ",yield=" + yield, 16);
+      const Outcome outcome = RunSides(absl::StrCat("subwarp_interleaving:select=", select, ",yield=", yield), 16);
       EXPECT_EQ(outcome.launch().thread_instructions(), 16 * 4 * 4) << select;
       EXPECT_EQ(Counter(outcome, "subwarp_stalls"), Counter(outcome, "subwarp_wakeups")) << select;
     }
