@@ -133,6 +133,17 @@ TEST(RoundRobinFetch, GoesOnBehindTheWarpFetchedLast) {
   EXPECT_EQ(fetch.Pick(), 1);
 }
 
+TEST(FewestEntriesFirst, WarpsAtBarriersCountIfToldTo) {
+  SchedulerBench bench("lrr");
+  for (SlotId slot : {0, 1}) bench.Form(slot);
+  bench.ArriveAtBarrier(0);
+  for (const bool at_barrier : {true, false}) {
+    FetchBench fetch(bench, absl::StrCat("fef:fetch_at_barrier=", at_barrier ? "true" : "false"), /*free_slot=*/true);
+    fetch.SetEntries(1, 1);
+    EXPECT_EQ(fetch.Pick(/*room_from=*/1), at_barrier ? 0 : 1);
+  }
+}
+
 TEST(FewestEntriesFirst, TakesTheEmptiestBufferTiesInTurn) {
   SchedulerBench bench("lrr");
   for (SlotId slot : {0, 1, 2, 3}) bench.Form(slot);
