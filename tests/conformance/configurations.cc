@@ -261,6 +261,12 @@ std::vector<AcceptedConfiguration> DrawConfigurations(Random& random, const mach
   return drawn;
 }
 
+std::vector<AcceptedConfiguration> NextOf(const std::vector<AcceptedConfiguration>& all, size_t count, size_t& next) {
+  std::vector<AcceptedConfiguration> some;
+  for (size_t i = 0; i < std::min(count, all.size()); ++i) some.push_back(all[next++ % all.size()]);
+  return some;
+}
+
 std::vector<AcceptedConfiguration> ForMachine(const std::vector<AcceptedConfiguration>& all,
                                               const machine::v1::Machine& machine) {
   std::vector<AcceptedConfiguration> kept;

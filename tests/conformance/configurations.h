@@ -74,6 +74,9 @@ std::vector<AcceptedConfiguration> DrawConfigurations(Random& random, const mach
 std::vector<AcceptedConfiguration> ForMachine(const std::vector<AcceptedConfiguration>& all,
                                               const machine::v1::Machine& machine);
 
+// The next `count` of `all`, or all of them if these are fewer: from number `next` on, round and round.
+std::vector<AcceptedConfiguration> NextOf(const std::vector<AcceptedConfiguration>& all, size_t count, size_t& next);
+
 // `all` in another order, always the same one, which has nothing to do with the policies' names: a part of it is a fair
 // sample.
 std::vector<AcceptedConfiguration> Shuffled(std::vector<AcceptedConfiguration> all);

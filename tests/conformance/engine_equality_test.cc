@@ -75,8 +75,7 @@ TEST(EngineEquality, EveryFetchPolicyWithInstructionBuffers) {
   for (const uint64_t seed : Seeds(80'001, 20)) {
     const RandomCase random_case = MakeBufferCase(seed);
     SCOPED_TRACE(random_case.Text());
-    std::vector<AcceptedConfiguration> some;
-    for (size_t i = 0; i < std::min(kPerProgram, all.size()); ++i) some.push_back(all[next++ % all.size()]);
+    const std::vector<AcceptedConfiguration> some = NextOf(all, kPerProgram, next);
     ExpectEqual(*random_case.reader, random_case.machine, ForMachine(some, random_case.machine));
     if (HasFailure()) return;
   }
@@ -93,8 +92,7 @@ TEST(EngineEquality, EveryMemoryPolicyBeforeSmallCaches) {
   for (const uint64_t seed : Seeds(90'001, 30)) {
     const RandomCase random_case = MakeCacheCase(seed);
     SCOPED_TRACE(random_case.Text());
-    std::vector<AcceptedConfiguration> some;
-    for (size_t i = 0; i < std::min(kPerProgram, all.size()); ++i) some.push_back(all[next++ % all.size()]);
+    const std::vector<AcceptedConfiguration> some = NextOf(all, kPerProgram, next);
     ComparisonOptions options;
     options.force_tick = seed % 3 == 0;
     ExpectEqual(*random_case.reader, random_case.machine, ForMachine(some, random_case.machine), options);

@@ -110,8 +110,7 @@ TEST(PolicyRules, HoldForEveryMemoryPolicyBeforeSmallCaches) {
   for (const uint64_t seed : Seeds(500'001, 60)) {
     const RandomCase random_case = MakeCacheCase(seed);
     SCOPED_TRACE(random_case.Text());
-    std::vector<AcceptedConfiguration> some;
-    for (size_t i = 0; i < std::min(kPerProgram, all.size()); ++i) some.push_back(all[next++ % all.size()]);
+    const std::vector<AcceptedConfiguration> some = NextOf(all, kPerProgram, next);
     ExpectRulesKept(*random_case.reader, random_case.machine, ForMachine(some, random_case.machine));
     if (HasFailure()) return;
   }

@@ -81,7 +81,7 @@ class Declarations(SweepTest):
         super().setUpClass()
         cls.compiled = None
 
-    def library(self):
+    def declared_library(self):
         """The policy, compiled once for all tests."""
         if Declarations.compiled is None:
             source = self.folder / "declared.cc"
@@ -95,7 +95,7 @@ class Declarations(SweepTest):
         return path
 
     def replay(self, scheduler, *more):
-        return results(BFS, "--policy-library", self.library(), "--scheduler", scheduler, *more)
+        return results(BFS, "--policy-library", self.declared_library(), "--scheduler", scheduler, *more)
 
     def test_parameters_of_all_types_come_back_in_their_one_spelling(self):
         plain, given = self.replay("declared,declared:share=0.500,end=last,every=03+4+4")
@@ -112,15 +112,24 @@ class Declarations(SweepTest):
             ("every=", "a list of 1 to 4 items"),
         ):
             self.assert_refused(
-                2, "replay", BFS, "--policy-library", self.library(), "--scheduler", f"declared:{wrong}", says=[says]
+                2,
+                "replay",
+                BFS,
+                "--policy-library",
+                self.declared_library(),
+                "--scheduler",
+                f"declared:{wrong}",
+                says=[says],
             )
 
     def test_policies_describes_them(self):
-        text = heddle("policies", "declared", "--policy-library", self.library()).stdout
+        text = heddle("policies", "declared", "--policy-library", self.declared_library()).stdout
         self.assertIn("share: 0 to 1 with decimal places of the warps; default 0.25", text)
         self.assertIn("every: a list of 1 to 4 items joined by '+', each an integer from 1 to 9; default 1+2", text)
         self.assertIn("sum, gauge", text)
-        policy = json.loads(heddle("policies", "declared", "--policy-library", self.library(), "--json").stdout)
+        policy = json.loads(
+            heddle("policies", "declared", "--policy-library", self.declared_library(), "--json").stdout
+        )
         (policy,) = policy["scheduler"]
         share, end, every = policy["parameters"]
         self.assertEqual((share["type"], share["default"], share["maximum"]), ("fraction", "0.25", "1"))
@@ -135,9 +144,9 @@ class Declarations(SweepTest):
             'scheduler: "declared:every=5+6" scheduler: "declared:share=0.125,end=last"\n'
         )
         folder = self.folder / "sweep"
-        done = heddle("sweep", "plan", spec, "-o", folder, "--policy-library", self.library())
+        done = heddle("sweep", "plan", spec, "-o", folder, "--policy-library", self.declared_library())
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.sweep("run", folder, "--policy-library", self.library())
+        self.sweep("run", folder, "--policy-library", self.declared_library())
         rows = list(csv.DictReader(io.StringIO(self.sweep("collect", folder))))
         self.assertEqual(len(rows), 2)
         labels = {row["scheduler"] for row in rows}
@@ -153,7 +162,15 @@ class Declarations(SweepTest):
         self.assertEqual(int(row["scheduler_counter.most_blocks"]), max(one["most_blocks"] for one in launches))
 
     def test_counters_and_gauges_are_shown(self):
-        arguments = (BFS, "--policy-library", self.library(), "--scheduler", "lrr,declared", "--divergence", "dws")
+        arguments = (
+            BFS,
+            "--policy-library",
+            self.declared_library(),
+            "--scheduler",
+            "lrr,declared",
+            "--divergence",
+            "dws",
+        )
         text = heddle("replay", *arguments, "--counters", "all").stdout
         self.assertIn("What policies count themselves", text)
         self.assertIn("most_blocks", text)
@@ -186,7 +203,7 @@ class Declarations(SweepTest):
             "replay",
             BFS,
             "--policy-library",
-            self.library(),
+            self.declared_library(),
             "--scheduler",
             "declared",
             "--bins",

@@ -68,14 +68,16 @@ TEST(CycleNest, WaysOutOfACycleBelongToItsConstructUpToWhereTheyMeet) {
   EXPECT_THAT(CyclesOf(scenario, constructs, 'D'), IsEmpty());
 }
 
-TEST(CycleNest, CyclesInsideCyclesComeBehindThem) {
+// B to D, and C in it.
+Scenario LoopInALoop() {
   Scenario scenario;
-  scenario.Block('A', 1, "B")
-      .Block('B', 1, "C")
-      .Block('C', 1, "CD", 'D')
-      .Block('D', 1, "BE", 'E')
-      .Block('E', 1, "")
-      .ThreadBlock({"ABCDE"});
+  scenario.Block('A', 1, "B").Block('B', 1, "C").Block('C', 1, "CD", 'D').Block('D', 1, "BE", 'E').Block('E', 1, "");
+  return scenario;
+}
+
+TEST(CycleNest, CyclesInsideCyclesComeBehindThem) {
+  Scenario scenario = LoopInALoop();
+  scenario.ThreadBlock({"ABCDE"});
   const CycleNest nest = NestOf(scenario, ConvergenceRule::kCycle);
   EXPECT_EQ(nest.size(), 2u);
   EXPECT_THAT(CyclesOf(scenario, nest, 'B'), ElementsAre(0));
@@ -100,13 +102,8 @@ TEST(DynamicInstances, IterationsTellThreadsApartInsideALoopOnly) {
 }
 
 TEST(DynamicInstances, AnInnerLoopIsCountedAnewInEachIterationOfTheOuterOne) {
-  Scenario scenario;
-  scenario.Block('A', 1, "B")
-      .Block('B', 1, "C")
-      .Block('C', 1, "CD", 'D')
-      .Block('D', 1, "BE", 'E')
-      .Block('E', 1, "")
-      .ThreadBlock({"ABCCDBCDE", "ABCDBCCDE"});
+  Scenario scenario = LoopInALoop();
+  scenario.ThreadBlock({"ABCCDBCDE", "ABCDBCCDE"});
   EXPECT_THAT(Instances(scenario, ConvergenceRule::kCycle),
               ElementsAre("A0 B1 C2 C3 D4 B5 C6 D7 E8", "A0 B1 C2 D4 B5 C6 C9 D7 E8"));
 }

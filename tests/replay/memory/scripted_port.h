@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "gtest/gtest.h"
 #include "replay/memory/ports/network_port.h"
 #include "replay/seams/types.h"
 
@@ -81,6 +82,23 @@ class ScriptedPort : public NetworkPort {
   std::deque<Cycle> leaving_;
   std::map<std::pair<Cycle, uint64_t>, MemoryRequest> replies_;
 };
+
+// Whether two SMs have sent the same requests in the same cycles.
+inline void ExpectSameRequests(const std::vector<ScriptedPort::Sent>& fast,
+                               const std::vector<ScriptedPort::Sent>& slow) {
+  ASSERT_EQ(fast.size(), slow.size());
+  for (size_t index = 0; index < fast.size(); ++index) {
+    const MemoryRequest& a = fast[index].request;
+    const MemoryRequest& b = slow[index].request;
+    ASSERT_EQ(fast[index].at, slow[index].at);
+    ASSERT_EQ(a.address, b.address);
+    ASSERT_EQ(a.bytes, b.bytes);
+    ASSERT_EQ(a.kind, b.kind);
+    ASSERT_EQ(a.cache, b.cache);
+    ASSERT_EQ(a.passes, b.passes);
+    ASSERT_EQ(a.sm, b.sm);
+  }
+}
 
 }  // namespace heddle::replay
 

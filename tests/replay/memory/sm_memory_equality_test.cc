@@ -77,18 +77,7 @@ void ExpectEqual(const Outcome& fast, const Outcome& slow) {
   ASSERT_EQ(fast.log.size(), slow.log.size());
   for (size_t line = 0; line < fast.log.size(); ++line) ASSERT_EQ(fast.log[line], slow.log[line]);
   EXPECT_EQ(fast.end, slow.end);
-  ASSERT_EQ(fast.sent.size(), slow.sent.size());
-  for (size_t index = 0; index < fast.sent.size(); ++index) {
-    const MemoryRequest& a = fast.sent[index].request;
-    const MemoryRequest& b = slow.sent[index].request;
-    ASSERT_EQ(fast.sent[index].at, slow.sent[index].at);
-    ASSERT_EQ(a.address, b.address);
-    ASSERT_EQ(a.bytes, b.bytes);
-    ASSERT_EQ(a.kind, b.kind);
-    ASSERT_EQ(a.cache, b.cache);
-    ASSERT_EQ(a.passes, b.passes);
-    ASSERT_EQ(a.sm, b.sm);
-  }
+  ExpectSameRequests(fast.sent, slow.sent);
   ExpectEqual(fast.counters, slow.counters);
 }
 

@@ -75,13 +75,7 @@ void ExpectEqual(const Outcome& fast, const Outcome& slow) {
   }
   EXPECT_EQ(fast.log.size(), slow.log.size());
   EXPECT_EQ(fast.end, slow.end);
-  ASSERT_EQ(fast.sent.size(), slow.sent.size());
-  for (size_t index = 0; index < fast.sent.size(); ++index) {
-    ASSERT_EQ(fast.sent[index].at, slow.sent[index].at);
-    ASSERT_EQ(fast.sent[index].request.address, slow.sent[index].request.address);
-    ASSERT_EQ(fast.sent[index].request.bytes, slow.sent[index].request.bytes);
-    ASSERT_EQ(fast.sent[index].request.kind, slow.sent[index].request.kind);
-  }
+  ExpectSameRequests(fast.sent, slow.sent);
   for (int level = 0; level < kFirstLevels; ++level) {
     EXPECT_EQ(fast.counters.level[level].cache.reservation_fails, slow.counters.level[level].cache.reservation_fails);
     EXPECT_TRUE(fast.counters.level[level] == slow.counters.level[level]) << "first-level cache " << level;
