@@ -72,8 +72,7 @@ bool Fits(const OperandPlace& place, const Operand& operand, uint8_t registers) 
     case 'p':
       return IsPredicate(operand) && IsPlain(operand.use);
     case 'q':
-      if (operand.is_register(RegisterFile::kGeneral) && operand.use.part == "SIGN") return true;
-      if (operand.kind == kConstant && operand.use.part == "SIGN") return true;
+      if ((IsValueRegister(operand) || operand.kind == kConstant) && operand.use.part == "SIGN") return true;
       return IsPredicate(operand) && (operand.use.sign == 0 || operand.use.sign == '!') && operand.use.part.empty();
     case 'm':
       return operand.kind == kAddress;

@@ -213,6 +213,10 @@ TEST(BitMeaning, LogicIsATable) {
   EXPECT_EQ(Execute("LOP3.LUT P0, RZ, R1, R2, RZ, 0xc0, !PT", state).written, (State{{"P0", 1}}));
   EXPECT_EQ(Execute("LOP3.LUT P0, RZ, R1, RZ, RZ, 0xc0, !PT", state).written, (State{{"P0", 0}}));
   EXPECT_EQ(Execute("PLOP3.LUT P0, P3, P1, P2, PT, 0x80, 0x20", state).written, (State{{"P0", 0}, {"P3", 1}}));
+  // The sign of a register, of either file, is a predicate.
+  EXPECT_EQ(
+      Execute("PLOP3.LUT P0, P3, R1.SIGN, UR4.SIGN, PT, 0x80, 0x20", {{"R1", 0x80000000}, {"UR4", 0x7fffffff}}).written,
+      (State{{"P0", 0}, {"P3", 1}}));
   // With a predicate that can hold: as lop3.or, or as lop3.and.
   EXPECT_EQ(Execute("LOP3.LUT P0, RZ, R1, RZ, RZ, 0xc0, P1", state).written, (State{{"P0", 1}}));
   EXPECT_EQ(Execute("LOP3.LUT P0, RZ, R1, RZ, RZ, 0xc0, P2", state).written, (State{{"P0", 0}}));

@@ -98,6 +98,7 @@ TEST(MachineInstruction, PrintsWhatItRead) {
                            "@UP0 UMOV UR4, 0x1",
                            "PLOP3.LUT P0, PT, R0.SIGN, R3.SIGN, R2.SIGN, 0x2, 0x0",
                            "PLOP3.LUT P0, PT, R0.SIGN, c[0x0][0x174].SIGN, !PT, 0x2, 0x0",
+                           "PLOP3.LUT P0, PT, R42.SIGN, UR4.SIGN, PT, 0x80, 0x0",
                            "HMMA.16816.F32 R4, R8, R12, R4",
                            "LDGSTS.E.BYPASS.128 [R2], desc[UR4][R6.64], P0",
                            "LDGSTS.E [R2][R6.64]"}) {
