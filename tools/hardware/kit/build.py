@@ -26,7 +26,9 @@ PROGRAMS = {
     + SHARED,
 }
 BENCHMARKS = (
-    "memory_latency", "arithmetic", "bandwidth", "tensor", "synchronization", "clusters_and_copies", "footprint"
+    "memory_latency", "arithmetic", "bandwidth", "tensor", "synchronization", "clusters_and_copies", "footprint",
+    "branches", "instruction_caches", "l1_patterns", "atomics", "misses", "line_states", "sub_cores", "pipelines",
+    "strides",
 )  # fmt: skip
 SECTORS = "sectors"  # which runs under the profiler
 # Options of heddle-nvcc alone, and of cards that are not this one.
