@@ -3,6 +3,7 @@ have printed for a small file of two kernels; tables of the profiler are made up
 import json
 import os
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
@@ -11,7 +12,7 @@ SOURCE = pathlib.Path(os.environ["HEDDLE_SOURCE"])
 sys.path.insert(0, str(SOURCE / "tools/hardware"))
 
 import visit_schema  # noqa: E402
-from kit import clocks, kernels, machine_code, profiler, ptx, state  # noqa: E402
+from kit import build, clocks, kernels, machine_code, profiler, ptx, state  # noqa: E402
 
 OUTPUTS = pathlib.Path(__file__).parent / "outputs"
 
@@ -216,6 +217,27 @@ class StateTest(unittest.TestCase):
         self.journal.write_text("")
         with self.assertRaises(ValueError):
             state.State(self.folder.name, "d1").open()
+
+
+class BenchmarksTest(unittest.TestCase):
+    """The programs of the micro-benchmarks, of which a stand-in for a card runs only some."""
+
+    FOLDER = SOURCE / "tools/hardware/benchmarks"
+
+    def test_programs_print_what_the_list_names(self):
+        sources = [path.read_text() for path in self.FOLDER.glob("*.cu")]
+        sources.append((SOURCE / "tools/hardware/kit/measure.py").read_text())
+        text = "\n".join(sources)
+        known = {b["name"] for b in json.loads((SOURCE / "tools/hardware/benchmarks.json").read_text())["benchmarks"]}
+        # Some names are put together.
+        prefixes = tuple(re.findall(r'std::string\("(\w+_)"\)', text))
+        self.assertEqual([name for name in known if f'"{name}"' not in text and not name.startswith(prefixes)], [])
+        printed = set(re.findall(r'\bPrint\(\s*"(\w+)"', text))
+        self.assertIn("cycles_loop", printed)
+        self.assertEqual(printed - known, set())
+
+    def test_each_program_belongs_to_a_visit(self):
+        self.assertEqual({path.stem for path in self.FOLDER.glob("*.cu")}, {*build.BENCHMARKS, build.SECTORS})
 
 
 class KeptResultsTest(unittest.TestCase):
