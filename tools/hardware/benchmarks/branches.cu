@@ -7,7 +7,7 @@ namespace {
 
 #ifndef HEDDLE_STAND_IN  // whose compiler does not know labels in statements of PTX
 
-constexpr int kSteps = 4;  // in a row, so that the loop around them weighs less; more would not fit the nearest cache
+constexpr int kSteps = 4;  // in a row, so that the loop around them weighs less
 
 #define HEDDLE_FMA "fma.rn.f32 %0, %0, %1, %2;"
 #define HEDDLE_FMA4 HEDDLE_FMA HEDDLE_FMA HEDDLE_FMA HEDDLE_FMA
