@@ -201,6 +201,7 @@ class VisitTest(unittest.TestCase):
         unknown = {
             "latency_shared",
             "shared_conflict_cycles",
+            "cycles_shared_load",
             "latency_constant",
             "latency_tensor",
             "throughput_tensor",

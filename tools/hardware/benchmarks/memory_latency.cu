@@ -142,11 +142,11 @@ __global__ void ChaseShared(int words, int rounds, long long* cycles, unsigned* 
   *sink = p;
 }
 
-// All lanes of a warp want one of `ways` words of each bank.
+// All lanes of a warp want one of `ways` words of each bank; all warps want the same.
 __global__ void ChaseConflicts(int ways, int rounds, long long* cycles, unsigned* sink) {
   __shared__ unsigned chain[32 * 32];
   const auto base = static_cast<unsigned>(__cvta_generic_to_shared(chain));
-  const int lane = threadIdx.x;
+  const int lane = threadIdx.x % 32;
   // Lanes of one group of `ways` share a bank and have rows of their own; the word points to itself.
   const int word = (lane % ways) * 32 + lane / ways;
   chain[word] = base + 4 * word;
@@ -157,9 +157,26 @@ __global__ void ChaseConflicts(int ways, int rounds, long long* cycles, unsigned
 #pragma unroll
     for (int k = 0; k < kUnroll; ++k) asm volatile("ld.shared.u32 %0, [%0];" : "+r"(p)::"memory");
   }
+  __syncthreads();
   const long long end = clock64();
-  if (lane == 0) *cycles = end - begin;
-  sink[lane] = p;
+  if (threadIdx.x == 0) *cycles = end - begin;
+  sink[threadIdx.x] = p;
+}
+
+// Of a full SM: what a load takes when enough others are under way.
+void MeasureSharedRate(int rounds) {
+  constexpr int kWarps = 32;
+  DeviceArray<long long> cycles(1);
+  DeviceArray<unsigned> sink(32 * kWarps);
+  for (int ways = 1; ways <= 32; ways *= 2) {
+    std::vector<double> values;
+    for (int i = 0; i < kRepetitions; ++i) {
+      ChaseConflicts<<<1, 32 * kWarps>>>(ways, rounds, cycles.data(), sink.data());
+      Finish();
+      values.push_back(static_cast<double>(cycles.Read()[0]) / (rounds * kUnroll * kWarps));
+    }
+    Print("cycles_shared_load", {{"ways", std::to_string(ways)}}, "cycles", values);
+  }
 }
 
 void MeasureShared(int rounds) {
@@ -257,6 +274,7 @@ int main(int argc, char** argv) {
   MeasureLines(small ? 4 : 512, small ? 1 : 8);
 #ifndef HEDDLE_STAND_IN  // whose compiler does not know these statements of PTX
   MeasureShared(loads / 32);
+  MeasureSharedRate(loads / 256);
   MeasureConstant(loads / 32);
 #endif
   return 0;
