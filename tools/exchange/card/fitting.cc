@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "tools/study/statistics/intervals.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::tools {
@@ -21,36 +20,6 @@ Fitting::Fitting(const machine::v1::Machine& base, const std::string& name, cons
   fitted_.fit.set_base(base.name());
   fitted_.machine.set_description(absl::StrCat("Fitted to micro-benchmarks on ", visit_.card().name(), " of ",
                                                visit_.conditions().date(), ", the rest as ", base.name()));
-}
-
-std::vector<Measured> Fitting::All(const std::string& benchmark) const {
-  std::vector<Measured> all;
-  for (const hardware::v1::Benchmark& one : visit_.benchmark()) {
-    if (one.name() != benchmark) continue;
-    const std::optional<double> median = Median({one.value().begin(), one.value().end()});
-    if (!median.has_value() || *median <= 0) continue;
-    const auto [least, most] = std::ranges::minmax_element(one.value());
-    const auto kind = one.parameter().find("instruction");
-    const std::string of = kind == one.parameter().end() ? "" : absl::StrCat(" of ", kind->second);
-    all.push_back({benchmark,
-                   {one.parameter().begin(), one.parameter().end()},
-                   *median,
-                   absl::StrFormat("%s%s %.6g %s (%d times, %.6g to %.6g)", benchmark, of, *median, one.unit(),
-                                   one.value_size(), *least, *most)});
-  }
-  return all;
-}
-
-std::optional<Measured> Fitting::Find(const std::string& benchmark,
-                                      const std::map<std::string, std::string>& parameters) const {
-  for (Measured& one : All(benchmark)) {
-    const auto has = [&](const auto& wanted) {
-      const auto found = one.parameter.find(wanted.first);
-      return found != one.parameter.end() && found->second == wanted.second;
-    };
-    if (std::ranges::all_of(parameters, has)) return std::move(one);
-  }
-  return std::nullopt;
 }
 
 std::string Fitting::Card() const { return absl::StrCat(visit_.card().name(), ", ", visit_.conditions().date(), ": "); }

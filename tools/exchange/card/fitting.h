@@ -14,18 +14,11 @@
 #include "proto/hardware.pb.h"
 #include "proto/machine.pb.h"
 #include "tools/exchange/card/fit.h"
+#include "tools/exchange/card/measured.h"
 #include "tools/exchange/card/model_chain.h"
 #include "tools/inputs/hardware_files.h"
 
 namespace heddle::tools {
-
-// A micro-benchmark that has values, with one setting of its parameters.
-struct Measured {
-  std::string name;
-  std::map<std::string, std::string> parameter;
-  double median = 0;
-  std::string text;  // "latency_l2 262.5 cycles (5 times, 261 to 264)"
-};
 
 class Fitting {
  public:
@@ -35,11 +28,12 @@ class Fitting {
   const hardware::v1::Card& card() const { return visit_.card(); }
   FittedMachine& fitted() { return fitted_; }
 
-  // All settings of a benchmark that have values with a median above 0, in the order of the visit.
-  std::vector<Measured> All(const std::string& benchmark) const;
-  // The first of them whose parameters have the values that are asked for.
+  // As AllMeasured and FindMeasured.
+  std::vector<Measured> All(const std::string& benchmark) const { return AllMeasured(visit_, benchmark); }
   std::optional<Measured> Find(const std::string& benchmark,
-                               const std::map<std::string, std::string>& parameters = {}) const;
+                               const std::map<std::string, std::string>& parameters = {}) const {
+    return FindMeasured(visit_, benchmark, parameters);
+  }
 
   void Note(std::string text) { fitted_.notes.push_back(std::move(text)); }
   // That the field at `path` was set from a benchmark; several add up.
