@@ -64,7 +64,7 @@ class MachinesInterval final : public Command {
 };
 
 HEDDLE_COMMAND(
-    MachinesInterval, .name = "machines interval", .place = 3,
+    MachinesInterval, .name = "machines interval", .place = 4,
     .summary = "How near results on a measured machine are to its card",
     .footer =
         "\nFactors are what a number of ours has to be multiplied by to be the card's, with 90 % confidence. "
