@@ -57,6 +57,11 @@ absl::StatusOr<AddressMap> AddressMap::Make(const machine::v1::AddressMap& map, 
     made.slice_bit_ = map.slice_bit();
   }
   made.slice_low_ = (uint64_t{1} << made.slice_bit_) - 1;
+  if (map.hashed_partitions() && !made.divides_) {
+    return Refuse("hashed_partitions", "needs a text that begins with dramid@n; which goes round the controllers.");
+  }
+  made.hashed_partitions_ = map.hashed_partitions();
+  if (map.hashed_banks()) made.hashed_bank_bits_ = dram.banks() - 1;  // a power of two
   made.FindBlockBytes();
   return made;
 }
@@ -185,9 +190,16 @@ void AddressMap::FindBlockBytes() {
 }
 
 uint64_t AddressMap::AddressOf(uint32_t slice, uint64_t within) const {
-  const uint32_t controller = slice / slices_;
-  const uint64_t local = ((within >> slice_bit_) * slices_ + slice % slices_) << slice_bit_ | (within & slice_low_);
+  // The place in a turn that a hash has turned away from.
+  const auto place_of = [this](uint32_t turned, uint64_t turn, uint32_t count) {
+    return hashed_partitions_ ? (turned + count - Beginning(turn, count)) % count : turned;
+  };
+  uint32_t controller = slice / slices_;
+  const uint64_t turn = within >> slice_bit_;
+  const uint64_t local =
+      (turn * slices_ + place_of(slice % slices_, turn, slices_)) << slice_bit_ | (within & slice_low_);
   if (!divides_) return chip_.Spread(controller) | rest_.Spread(local);
+  controller = place_of(controller, local >> divide_bit_, controllers_);
   const uint64_t low = (uint64_t{1} << divide_bit_) - 1;
   return ((local >> divide_bit_) * controllers_ + controller) << divide_bit_ | (local & low);
 }

@@ -63,15 +63,20 @@ class AddressMap {
   // The L2 slice over all controllers: controller x slices per controller + slice within the controller.
   uint32_t SliceOf(uint64_t address) const {
     const Parts parts = Split(address);
-    return parts.controller * slices_ + static_cast<uint32_t>((parts.local >> slice_bit_) % slices_);
+    const uint64_t block = parts.local >> slice_bit_;
+    uint32_t slice = static_cast<uint32_t>(block % slices_);
+    if (hashed_partitions_) slice = Turned(slice, block / slices_, slices_);
+    return parts.controller * slices_ + slice;
   }
   DramLocation Locate(uint64_t address) const {
     const Parts parts = Split(address);
     const uint64_t fields = by_text_ ? parts.local : address;
-    return {.controller = parts.controller,
-            .bank = static_cast<uint32_t>(bank_.Pack(fields)),
-            .row = static_cast<uint32_t>(row_.Pack(fields)),
-            .column = static_cast<uint32_t>(column_.Pack(fields))};
+    DramLocation at = {.controller = parts.controller,
+                       .bank = static_cast<uint32_t>(bank_.Pack(fields)),
+                       .row = static_cast<uint32_t>(row_.Pack(fields)),
+                       .column = static_cast<uint32_t>(column_.Pack(fields))};
+    at.bank ^= at.row & hashed_bank_bits_;
+    return at;
   }
 
   // The addresses of one slice, numbered without gaps, for the sets of its cache; and back. Two addresses of a slice
@@ -103,12 +108,26 @@ class AddressMap {
     if (!divides_) return {static_cast<uint32_t>(chip_.Pack(address)), rest_.Pack(address)};
     const uint64_t block = address >> divide_bit_;
     const uint64_t quotient = block / controllers_;
-    return {static_cast<uint32_t>(block - quotient * controllers_),
-            quotient << divide_bit_ | (address & ((uint64_t{1} << divide_bit_) - 1))};
+    uint32_t controller = static_cast<uint32_t>(block - quotient * controllers_);
+    if (hashed_partitions_) controller = Turned(controller, quotient, controllers_);
+    return {controller, quotient << divide_bit_ | (address & ((uint64_t{1} << divide_bit_) - 1))};
+  }
+
+  // Where a turn round `count` partitions begins: 0 to count - 1, from the number of the turn by multiplicative hashing
+  // (Knuth, The Art of Computer Programming, volume 3, section 6.4).
+  static uint32_t Beginning(uint64_t turn, uint32_t count) {
+    constexpr uint64_t kGolden = 0x9E3779B97F4A7C15;  // 2^64 divided by the golden ratio
+    return static_cast<uint32_t>((turn * kGolden >> 32) * count >> 32);
+  }
+  static uint32_t Turned(uint32_t place, uint64_t turn, uint32_t count) {
+    const uint32_t turned = place + Beginning(turn, count);
+    return turned < count ? turned : turned - count;
   }
 
   bool by_text_ = false;  // row, bank and column are fields of the address within the controller, else of the address
-  bool divides_ = false;  // dramid@n: the controller is (address >> n) mod controllers, else the chip field
+  bool hashed_partitions_ = false;
+  uint32_t hashed_bank_bits_ = 0;  // of the row, which the bank is XORed with
+  bool divides_ = false;           // dramid@n: the controller is (address >> n) mod controllers, else the chip field
   uint32_t divide_bit_ = 0;
   uint32_t controllers_ = 1;
   uint32_t slices_ = 1;  // per controller

@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <set>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "tests/random/random.h"
 
@@ -39,6 +41,12 @@ machine::v1::AddressMap Text(const std::string& text, uint32_t slice_bit = 0) {
   machine::v1::AddressMap map;
   map.set_text(text);
   map.set_slice_bit(slice_bit);
+  return map;
+}
+
+machine::v1::AddressMap Hashed(machine::v1::AddressMap map) {
+  map.set_hashed_partitions(true);
+  map.set_hashed_banks(true);
   return map;
 }
 
@@ -158,6 +166,8 @@ TEST(AddressMap, NumbersWithinASliceComeBackAsTheAddress) {
       {Text(kGtx480, 7), 6, 16, 2},
       {Text(kGtx480, 8), 8, 16, 4},
       {Text(kGtx480, 9), 7, 16, 3},
+      {Hashed(Text(kGtx480, 7)), 6, 16, 2},
+      {Hashed(Text(kGtx480, 9)), 7, 16, 3},
       {FungMasks(), 8, 4, 1},
       {Text(kGtx480), 1, 16, 1},
       {Text("00000000.00000000.00000000.00000000.0RRRRRRR.RDRRRDBB.CCCCBDBC.CCSSSSSS", 12), 8, 16, 2}};
@@ -181,7 +191,10 @@ TEST(AddressMap, NoTwoAddressesShareAPlace) {
     uint32_t controllers, banks;
     uint64_t unit;  // bytes below are the burst's
   };
-  const Case cases[] = {{FungMasks(), 8, 4, 1}, {Text(kGtx480), 6, 16, 64}, {Text(kGtx480), 5, 16, 64}};
+  const Case cases[] = {{FungMasks(), 8, 4, 1},
+                        {Text(kGtx480), 6, 16, 64},
+                        {Text(kGtx480), 5, 16, 64},
+                        {Hashed(Text(kGtx480)), 5, 16, 64}};
   for (const Case& c : cases) {
     const AddressMap map = MustMake(c.map, c.controllers, c.banks);
     std::set<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>> places;
@@ -194,6 +207,55 @@ TEST(AddressMap, NoTwoAddressesShareAPlace) {
     }
     EXPECT_EQ(places.size(), kAddresses);
   }
+}
+
+TEST(AddressMap, HashedTurnsGoToEveryPartitionOnce) {
+  const AddressMap map = MustMake(Hashed(Text(kGtx480, 7)), 6, 16, 2);
+  std::set<uint32_t> beginnings;
+  for (uint64_t turn = 0; turn < 100; ++turn) {
+    std::set<uint32_t> controllers;
+    for (uint64_t block = 0; block < 6; ++block) {
+      const uint64_t address = (turn * 6 + block) * 256;
+      controllers.insert(map.ControllerOf(address));
+      EXPECT_NE(map.SliceOf(address), map.SliceOf(address + 128));
+      EXPECT_EQ(map.SliceOf(address) / 2, map.SliceOf(address + 128) / 2);
+    }
+    EXPECT_EQ(controllers.size(), 6u);
+    beginnings.insert(map.ControllerOf(turn * 6 * 256));
+  }
+  EXPECT_EQ(beginnings.size(), 6u);
+}
+
+// Without hashing a stride of eight turns of 80 controllers comes to one of them only.
+TEST(AddressMap, HashedPartitionsShareStrides) {
+  constexpr uint32_t kControllers = 80;
+  constexpr uint64_t kAccesses = 80 * 64;
+  for (const uint64_t stride : {uint64_t{128}, uint64_t{4096}, uint64_t{65536}, uint64_t{80 * 8 * 256}}) {
+    const AddressMap map = MustMake(Hashed(Text(kGtx480)), kControllers, 16);
+    std::vector<uint64_t> accesses(kControllers);
+    for (uint64_t i = 0; i < kAccesses; ++i) ++accesses[map.ControllerOf(i * stride)];
+    EXPECT_LT(*std::ranges::max_element(accesses), 2 * kAccesses / kControllers) << stride;
+  }
+  const AddressMap plain = MustMake(Text(kGtx480), kControllers, 16);
+  for (uint64_t i = 0; i < kAccesses; ++i) ASSERT_EQ(plain.ControllerOf(i * 80 * 8 * 256), 0u);
+}
+
+// Rows of one column of the memory are in different banks: the lowest bits of the row are XORed into the bank.
+TEST(AddressMap, HashedBanksFollowTheRow) {
+  const AddressMap plain = MustMake(Text(kGtx480), 6, 16), hashed = MustMake(Hashed(Text(kGtx480)), 6, 16);
+  Random random(10);
+  for (int i = 0; i < 1'000; ++i) {
+    const uint64_t address = random.Next() >> random.In(20, 50);
+    const DramLocation before = plain.Locate(address), after = hashed.Locate(address);
+    EXPECT_EQ(after.row, before.row);
+    EXPECT_EQ(after.column, before.column);
+    EXPECT_EQ(after.bank, before.bank ^ before.row % 16);
+  }
+}
+
+TEST(AddressMap, RefusesHashedPartitionsWithoutTurns) {
+  const absl::Status masks = AddressMap::Make(Hashed(FungMasks()), Dram(8, 4), 1).status();
+  EXPECT_THAT(masks.message(), HasSubstr("address_map.hashed_partitions: needs a text that begins with dramid@n"));
 }
 
 // A block of block_bytes is in one place; the next size up is not.
