@@ -1,6 +1,7 @@
 #include "replay/core/barrier_unit.h"
 
 #include <bit>
+#include <utility>
 
 #include "replay/core/clusters/cluster_board.h"
 
@@ -15,6 +16,7 @@ BarrierUnit::BarrierUnit(const LaunchContext& context, const Formation& formatio
       number_of_(formation.table().state.size()),
       cluster_barrier_(context.DenseBarrier(LaunchContext::kClusterBarrier)),
       board_(context.clusters),
+      timing_(context.block_barriers),
       run_(run) {
   if (cluster_barrier_ == LaunchContext::kNoBarrier) return;
   phases_.Resize(blocks.size(), static_cast<size_t>(context.max_threads));
@@ -54,8 +56,19 @@ void BarrierUnit::ArriveTogether(SlotId slot, const Step& step, BlockId id, uint
     barrier.slots.push_back(slot);
     ++barriers_ahead_[slot];
   }
+  barrier.taken = std::max(barrier.taken, run_.now) + timing_.arrival_interval();
   const uint32_t needed = expected == 0 ? blocks_[id].live : expected;
-  if (barrier.arrived >= needed) Open(id, number);
+  if (barrier.arrived >= needed) Complete(id, number);
+}
+
+void BarrierUnit::Complete(BlockId id, uint8_t number) {
+  Barrier& barrier = barriers_[id][number];
+  const Cycle at = std::max(barrier.taken, run_.now) + timing_.release_latency();
+  barrier.taken = 0;
+  if (at == run_.now) return Open(id, number);
+  openings_.push_back({at, id, std::exchange(barrier.slots, {})});
+  barrier.arrived = 0;
+  barrier.expected = 0;
 }
 
 void BarrierUnit::UseCluster(SlotId slot, const Step& step, BlockId id, LaneMask own) {
@@ -94,8 +107,19 @@ void BarrierUnit::OpenCluster(BlockId id, Cycle at) {
 }
 
 void BarrierUnit::OpenDue() {
-  if (!phases_.any_opening()) return;
-  phases_.TakeOpenings(run_.now, [this](BlockId id) { Open(id, cluster_barrier_); });
+  if (phases_.any_opening()) phases_.TakeOpenings(run_.now, [this](BlockId id) { Open(id, cluster_barrier_); });
+  std::erase_if(openings_, [this](const Opening& opening) {
+    if (opening.at >= run_.now) return false;
+    opened_slots_.insert(opened_slots_.end(), opening.slots.begin(), opening.slots.end());
+    opened_.push_back(opening.block);
+    return true;
+  });
+}
+
+Cycle BarrierUnit::NextRelease() const {
+  Cycle next = phases_.NextRelease();
+  for (const Opening& opening : openings_) next = std::min(next, opening.at + 1);
+  return next;
 }
 
 void BarrierUnit::Open(BlockId id, uint8_t number) {
@@ -130,12 +154,13 @@ void BarrierUnit::Recheck(BlockId id) {
     }
     Barrier& barrier = barriers_[id][number];
     if (barrier.arrived == 0 || barrier.expected != 0 || barrier.arrived < blocks_[id].live) continue;
-    Open(id, static_cast<uint8_t>(number));
+    Complete(id, static_cast<uint8_t>(number));
   }
 }
 
 void BarrierUnit::Forget(BlockId id) {
-  for (Barrier& barrier : barriers_[id]) barrier.arrived = barrier.expected = 0;
+  for (Barrier& barrier : barriers_[id]) barrier.arrived = barrier.expected = 0, barrier.taken = 0;
+  std::erase_if(openings_, [id](const Opening& opening) { return opening.block == id; });
   phases_.Forget(id);
 }
 

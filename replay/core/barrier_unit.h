@@ -25,6 +25,7 @@ class BarrierUnit {
   struct Barrier {
     uint32_t arrived = 0;   // threads
     uint32_t expected = 0;  // 0 = all live threads of the block
+    Cycle taken = 0;        // when the last arrival has been taken
     std::vector<SlotId> slots;
   };
 
@@ -49,7 +50,7 @@ class BarrierUnit {
   void Recheck(BlockId block);
   // The barrier of its cluster opens for the block in cycle `at`, the present one or a later one.
   void OpenCluster(BlockId block, Cycle at);
-  // Before BeginCycle, with barriers of clusters: those that have opened by then, as other SMs have told.
+  // Before BeginCycle, with barriers of clusters or those that open later: those that have opened by then.
   void OpenDue();
   // Threads come to hardware threads that others have left.
   void Admit(ThreadId first, uint32_t threads) { phases_.Admit(first, threads); }
@@ -58,8 +59,8 @@ class BarrierUnit {
 
   // Whether a barrier releases its slots in the next cycle, or in this one.
   bool opened() const { return !opened_.empty(); }
-  // The cycle in which barriers of clusters release slots that open later than now; kNever if none will.
-  Cycle NextClusterRelease() const { return phases_.NextRelease(); }
+  // The cycle in which barriers that open later than now release their slots; kNever if none is known to.
+  Cycle NextRelease() const;
   bool releases() const { return !releasing_.empty(); }
   // Blocks with a barrier that releases in this cycle, once per barrier.
   std::span<const BlockId> releasing() const { return releasing_; }
@@ -90,6 +91,15 @@ class BarrierUnit {
   // Threads of the block have exited.
   void RecheckCluster(BlockId block);
   void Open(BlockId block, uint8_t number);
+  // All that the barrier waits for are there: it opens at once, or when the last arrival has been taken and told.
+  void Complete(BlockId block, uint8_t number);
+
+  // A barrier of a block that is complete and opens later. Arrivals are for its next use.
+  struct Opening {
+    Cycle at = 0;
+    BlockId block = 0;
+    std::vector<SlotId> slots;
+  };
 
   std::vector<BlockId> opened_;     // blocks with a barrier that releases in the next cycle
   std::vector<BlockId> releasing_;  // blocks with a barrier that releases in this cycle
@@ -104,6 +114,8 @@ class BarrierUnit {
   const uint8_t cluster_barrier_;     // dense number; LaunchContext::kNoBarrier without one
   ClusterPhases phases_;              // of that
   ClusterBoard* const board_;
+  const machine::v1::BlockBarriers timing_;
+  std::vector<Opening> openings_;  // in the order of completion
   const SmRunState& run_;
 };
 

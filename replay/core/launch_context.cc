@@ -51,6 +51,7 @@ LaunchContext::LaunchContext(const trace::LaunchView& view, const trace::v1::Fil
       shared_windows(header),
       copies(machine.core().copies()),
       transaction_barriers(machine.core().transaction_barriers()),
+      block_barriers(machine.core().block_barriers()),
       warp_size(static_cast<int>(machine.core().warp_size())),
       issue_cycles(static_cast<int>((machine.core().warp_size() + machine.core().simd_width() - 1) /
                                     machine.core().simd_width())),

@@ -103,6 +103,11 @@ struct LaunchContext {
   uint32_t longest_scripted = 0;
   machine::v1::CopyEngine copies;
   machine::v1::TransactionBarriers transaction_barriers;
+  machine::v1::BlockBarriers block_barriers;
+  // Whether barriers of blocks open later than in the cycle of the last arrival.
+  bool BarriersDelay() const {
+    return !barrier_ids.empty() && (block_barriers.arrival_interval() != 0 || block_barriers.release_latency() != 0);
+  }
 
   int warp_size;
   int issue_cycles;  // core cycles that a warp's issue takes: ceil(warp size / SIMD width)
@@ -138,8 +143,9 @@ struct LaunchContext {
   ClusterBoard* clusters = nullptr;  // if they have several blocks, or barriers
   // Whether threads have to come together for matrix instructions.
   bool threads_meet() const { return has_matrices && !force_regrouping; }
-  // Whether threads do anything that slots alone do not tell of: begin copies, meet, or wait for other SMs.
-  bool has_collectives() const { return has_async || threads_meet() || clusters != nullptr; }
+  // Whether anything happens that slots alone do not tell of: threads begin copies, meet, or wait for other SMs;
+  // barriers open later.
+  bool has_collectives() const { return has_async || threads_meet() || clusters != nullptr || BarriersDelay(); }
   IssueObserver* observer = nullptr;
   bool observes_states = false;                 // the observer wants them
   WarpProgressTotals* warp_progress = nullptr;  // sums over all SMs; always there in a run

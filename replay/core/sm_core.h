@@ -228,9 +228,9 @@ class alignas(64) SmCore : public MemoryClient, protected ExitListener, private 
     ClusterNews(at);
   }
 
-  // Whether what other SMs have told it is still on its way.
+  // Whether what other SMs have told it is still on its way, or a barrier that opens later.
   bool HasNews() const {
-    return sm_.has_collectives && (sm_.barriers.NextClusterRelease() != kNever || sm_.async.AnyArrivalOrRelease());
+    return sm_.has_collectives && (sm_.barriers.NextRelease() != kNever || sm_.async.AnyArrivalOrRelease());
   }
   // The block comes to the SM.
   BlockId OpenBlock(const BlockArrival& arrival);

@@ -105,7 +105,7 @@ uint32_t SmParts::TakeUniformValues(Pc pc, SlotId slot) {
 }
 
 Cycle SmParts::NextCollective(Cycle now) const {
-  Cycle wake = barriers.NextClusterRelease();
+  Cycle wake = barriers.NextRelease();
   if (async.used()) wake = std::min(wake, async.NextWake(now));
   if (rendezvous.used()) wake = std::min(wake, rendezvous.NextWake(now));
   return wake;

@@ -232,6 +232,8 @@ absl::Status CheckAsynchronous(const Core& core) {
       CheckRange("core.copies.in_flight", copies.in_flight(), 0, kMaxCopies, "0 means no limit"),
       CheckRange("core.transaction_barriers.arrival_latency", barriers.arrival_latency(), 0, kMaxArrivalLatency),
       CheckRange("core.transaction_barriers.wake_latency", barriers.wake_latency(), 0, kMaxLatency),
+      CheckRange("core.block_barriers.arrival_interval", core.block_barriers().arrival_interval(), 0, kMaxLatency),
+      CheckRange("core.block_barriers.release_latency", core.block_barriers().release_latency(), 0, kMaxLatency),
   });
 }
 

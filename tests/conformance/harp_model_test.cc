@@ -40,6 +40,7 @@ Case MakeCase(uint64_t seed, uint32_t warp_size, uint64_t pipeline, uint64_t mem
   machine::v1::Core& core = *out.machine.mutable_core();
   core.clear_scripted_latency();
   out.machine.mutable_dispatch()->clear_launch_cycles();
+  core.clear_block_barriers();
   core.set_registers(0);
   core.set_shared_memory_bytes(1 << 20);
   core.set_schedulers(1);

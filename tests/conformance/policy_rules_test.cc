@@ -306,6 +306,7 @@ TEST(PolicyRules, OneUniformWarpTakesItsInstructionsTimesTheLatency) {
     options.machine = RandomMachine(seed, needs);
     options.machine.mutable_dispatch()->clear_launch_cycles();
     machine::v1::Core& core = *options.machine.mutable_core();
+    core.clear_block_barriers();
     core.clear_scripted_latency();
     core.clear_registers();
     core.set_simd_width(2);

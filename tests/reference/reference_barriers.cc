@@ -26,6 +26,17 @@ bool ReferenceSm::IsOpen(SlotId slot, Cycle now) const {
   return std::all_of(release.begin(), release.end(), [&](const auto& block) { return block.second < now; });
 }
 
+// Arrivals are taken one by one; the warps go on some time after the last of them, and after now.
+Cycle ReferenceSm::ReleaseOf(const std::vector<Arrival*>& arrivals, Cycle now) const {
+  const machine::v1::BlockBarriers& timing = launch_.machine->core().block_barriers();
+  std::vector<Cycle> at;
+  for (const Arrival* arrival : arrivals) at.push_back(arrival->at);
+  std::sort(at.begin(), at.end());
+  Cycle taken = 0;
+  for (const Cycle arrival : at) taken = std::max(taken, arrival) + timing.arrival_interval();
+  return std::max(taken, now) + timing.release_latency() + 1;
+}
+
 void ReferenceSm::OpenBarriers(Cycle now) {
   for (size_t place = 0; place < places_.size(); ++place) {
     if (!places_[place].has_value()) continue;
@@ -45,6 +56,7 @@ void ReferenceSm::OpenBarriers(Cycle now) {
     for (auto& [slot, arrival] : arrivals_) {
       const auto closed = arrival.release.find(static_cast<int>(place));
       if (closed == arrival.release.end() || closed->second != kNever) continue;
+      arrival.at = std::min(arrival.at, now);
       Arrived& arrived = barriers[program().instruction(arrival.pc).barrier_id()];
       arrived.arrivals.push_back(&arrival);
       arrived.counted = program().instruction(arrival.pc).barrier_threads();
@@ -55,7 +67,8 @@ void ReferenceSm::OpenBarriers(Cycle now) {
     }
     for (const auto& [barrier, arrived] : barriers) {
       if (arrived.counted == 0 ? arrived.threads + exited < threads : arrived.threads < arrived.counted) continue;
-      for (Arrival* arrival : arrived.arrivals) arrival->release[static_cast<int>(place)] = now + 1;
+      const Cycle release = ReleaseOf(arrived.arrivals, now);
+      for (Arrival* arrival : arrived.arrivals) arrival->release[static_cast<int>(place)] = release;
     }
   }
 }

@@ -116,6 +116,7 @@ class ReferenceSm : public IssueView {
   // A slot at a barrier, from its issue until it goes on.
   struct Arrival {
     Pc pc = 0;
+    Cycle at = kNever;             // of the arrival; kNever = in this cycle
     bool waiting = false;          // nothing but the barrier holds it
     std::map<int, Cycle> release;  // by block, when the barrier lets the slot go; kNever = it is closed
   };
@@ -174,6 +175,7 @@ class ReferenceSm : public IssueView {
   void WaitAtBarrier(SlotId slot);
   bool IsOpen(SlotId slot, Cycle now) const;
   void OpenBarriers(Cycle now);
+  Cycle ReleaseOf(const std::vector<Arrival*>& arrivals, Cycle now) const;
   // Tells the schedulers which barriers let go in this cycle, and returns the slots that were waiting for nothing else,
   // ascending.
   std::vector<SlotId> Released(Cycle now);

@@ -69,6 +69,43 @@ TEST(Barrier, ThreadsThatExitedAreNotWaitedFor) {
   EXPECT_EQ(outcome.log.text(), "0:0[0 1 2 3] 1:0[4 5 6 7] 2:2[0 1 2 3] 3:1[4 5 6 7] 24:3[0 1 2 3]");
 }
 
+// Arrivals in 2 and 3 are taken in 4 and 6; five cycles later the barrier opens.
+TEST(Barrier, ArrivalsAreTakenOneByOneAndTheReleaseTakesTime) {
+  RunOptions options;
+  options.machine.mutable_core()->mutable_block_barriers()->set_arrival_interval(2);
+  options.machine.mutable_core()->mutable_block_barriers()->set_release_latency(5);
+  const Outcome outcome = RunTrace(*MakeTrace(OneBarrier(), 1, std::vector<ThreadTrace>(8)), options);
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  EXPECT_EQ(outcome.log.text(),
+            "0:0[0 1 2 3] 1:0[4 5 6 7] 2:1[0 1 2 3] 3:1[4 5 6 7] "
+            "12:2[0 1 2 3] 13:2[4 5 6 7] 14:3[0 1 2 3] 15:3[4 5 6 7]");
+}
+
+TEST(Barrier, AnExitOpensItALatencyLater) {
+  const auto program = ProgramBuilder("early")
+                           .Block("start")
+                           .Branch("leave", "stay")
+                           .Block("leave")
+                           .Exit()
+                           .Block("stay")
+                           .Barrier()
+                           .Exit()
+                           .Build();
+  std::vector<ThreadTrace> threads(4, Thread({1}));
+  threads.resize(8, Thread({0}));
+  RunOptions options;
+  options.machine.mutable_core()->mutable_block_barriers()->set_arrival_interval(2);
+  options.machine.mutable_core()->mutable_block_barriers()->set_release_latency(5);
+  auto& slow = *options.machine.mutable_core()->add_scripted_latency();  // the exit of warp 1
+  slow.set_instruction(1);
+  slow.set_last_thread(7);
+  slow.set_cycles(20);
+  const Outcome outcome = RunTrace(*MakeTrace(program, 1, threads), options);
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  // Warp 1 is gone in 23. Without the latency the barrier releases in 24.
+  EXPECT_EQ(outcome.log.text(), "0:0[0 1 2 3] 1:0[4 5 6 7] 2:2[0 1 2 3] 3:1[4 5 6 7] 29:3[0 1 2 3]");
+}
+
 TEST(Barrier, BlocksAndIdsAreCountedApart) {
   // pc 0 barrier 1, 1 barrier 2, 2 exit: two blocks of one warp never wait for each other.
   const auto program = ProgramBuilder("ids").Barrier(1).Barrier(2).Exit().Build();

@@ -74,6 +74,10 @@ TEST(MachineCheckUnits, AsynchronousCopiesAndTransactionBarriers) {
                 HasSubstr("core.transaction_barriers.arrival_latency = 1025: must be 0 to 1024"));
     EXPECT_THAT(refusal("core.transaction_barriers.wake_latency=100001"),
                 HasSubstr("core.transaction_barriers.wake_latency = 100001"));
+    EXPECT_THAT(refusal("core.block_barriers.arrival_interval=100001"),
+                HasSubstr("core.block_barriers.arrival_interval = 100001"));
+    EXPECT_THAT(refusal("core.block_barriers.release_latency=100001"),
+                HasSubstr("core.block_barriers.release_latency = 100001"));
     EXPECT_EQ(refusal("core.copies.in_flight=1"), "accepted");
   }
 }
