@@ -30,6 +30,9 @@ OperationTiming::Operation OperationOf(const trace::v1::Instruction& instruction
       return OperationTiming::TENSOR;
     case OpClass::OP_CONVERT:
       return OperationTiming::CONVERT;
+    case OpClass::OP_WARP:
+      return absl::StartsWithIgnoreCase(instruction.mnemonic(), "shfl") ? OperationTiming::SHUFFLE
+                                                                        : OperationTiming::INT_ALU;
     default:
       return OperationTiming::INT_ALU;
   }

@@ -88,7 +88,7 @@ machine::v1::Machine RandomBufferMachine(uint64_t seed, const MachineNeeds& need
     units.set_sp_collectors(random.OneOf({0u, 1u, 2u, 6u, 9u, 33u}));
     units.set_sfu_collectors(random.OneOf({0u, 1u, 3u}));
   }
-  for (int operation = machine::v1::OperationTiming::INT_ALU; operation <= machine::v1::OperationTiming::CONVERT;
+  for (int operation = machine::v1::OperationTiming::INT_ALU; operation <= machine::v1::OperationTiming::SHUFFLE;
        ++operation) {
     const bool integer = operation == machine::v1::OperationTiming::INT_ALU;
     if (!integer && random.Chance(30)) continue;  // takes the timing of INT_ALU

@@ -28,6 +28,10 @@ OperationTiming::Operation OperationOf(const v1::Instruction& instruction) {
       return OperationTiming::TENSOR;
     case v1::OP_CONVERT:
       return OperationTiming::CONVERT;
+    case v1::OP_WARP:
+      return instruction.mnemonic().substr(0, 4) == "shfl" || instruction.mnemonic().substr(0, 4) == "SHFL"
+                 ? OperationTiming::SHUFFLE
+                 : OperationTiming::INT_ALU;
     default:
       return OperationTiming::INT_ALU;
   }
