@@ -98,8 +98,10 @@ class MachinesCalibrate final : public Command {
       if (!read.ok()) return ReportError(kWrongUsage, absl::StrCat("--hardware: ", read.status().message()));
       visit = *std::move(read);
     }
+    absl::StatusOr<std::vector<ModelBenchmark>> benchmarks = RunModelBenchmarks(*machine, only_);
+    if (!benchmarks.ok()) return ReportError(kWrongUsage, absl::StrCat("--only: ", benchmarks.status().message()));
     std::vector<Calibrated> rows;
-    for (ModelBenchmark& model : RunModelBenchmarks(*machine, only_)) {
+    for (ModelBenchmark& model : *benchmarks) {
       std::optional<Measured> card;
       if (visit.has_value()) card = FindMeasured(visit->visit, model.name, model.parameter);
       rows.push_back({std::move(model), std::move(card)});

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "tools/exchange/card/model_chain.h"
 #include "tools/exchange/card/model_streams.h"
 #include "tools/exchange/card/synthetic_kernel.h"
@@ -48,7 +50,7 @@ class Benchmarks {
  public:
   Benchmarks(const Machine& machine, const std::vector<std::string>& wanted) : machine_(machine), wanted_(wanted) {}
 
-  std::vector<ModelBenchmark> Run() {
+  absl::StatusOr<std::vector<ModelBenchmark>> Run() {
     for (const Operation& operation : kOperations) Operate(operation);
     Chains();
     Footprints();
@@ -57,6 +59,11 @@ class Benchmarks {
     Sectors();
     Steps();
     Launches();
+    for (const std::string& name : wanted_) {
+      if (names_.contains(name)) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat(name, " is no benchmark of the model; there are: ", absl::StrJoin(names_, ", ")));
+    }
     return std::move(found_);
   }
 
@@ -65,6 +72,7 @@ class Benchmarks {
 
   // Runs it, unless others are wanted.
   void Add(const std::string& name, const char* unit, Parameters parameter, const Value& run) {
+    names_.insert(name);
     if (!wanted_.empty() && std::ranges::find(wanted_, name) == wanted_.end()) return;
     const absl::StatusOr<double> value = run();
     ModelBenchmark benchmark{.name = name, .unit = unit, .parameter = std::move(parameter), .value = 0, .why = ""};
@@ -213,12 +221,14 @@ class Benchmarks {
 
   const Machine& machine_;
   const std::vector<std::string>& wanted_;
+  std::set<std::string> names_;  // of all benchmarks, wanted or not
   std::vector<ModelBenchmark> found_;
 };
 
 }  // namespace
 
-std::vector<ModelBenchmark> RunModelBenchmarks(const Machine& machine, const std::vector<std::string>& wanted) {
+absl::StatusOr<std::vector<ModelBenchmark>> RunModelBenchmarks(const Machine& machine,
+                                                               const std::vector<std::string>& wanted) {
   return Benchmarks(machine, wanted).Run();
 }
 

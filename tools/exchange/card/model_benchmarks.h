@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "proto/machine.pb.h"
 
 namespace heddle::tools {
@@ -19,12 +20,13 @@ struct ModelBenchmark {
   std::string why;   // why there is no value
 };
 
-// All benchmarks that the model can answer: latencies and rates of operations, latencies and bandwidths by level,
-// bank conflicts, sectors, barriers, atomics, launches. Each is a synthetic kernel, replayed. Its beginning, until
-// caches and queues are as they stay, is replayed alone and taken off. Whole cards are replayed with all their SMs, so
-// this takes some seconds to a minute. `wanted`: names; only these are run; empty: all.
-std::vector<ModelBenchmark> RunModelBenchmarks(const machine::v1::Machine& machine,
-                                               const std::vector<std::string>& wanted = {});
+// All benchmarks that the model can answer: latencies and rates of operations, latencies and bandwidths by level, bank
+// conflicts, sectors, barriers, atomics, launches. Each is a synthetic kernel, replayed. Its beginning, until caches
+// and queues are as they stay, is replayed alone and taken off. Whole cards are replayed with all their SMs, so this
+// takes some seconds to a minute. `wanted`: names; only these are run; empty: all. InvalidArgument: a name that is
+// none.
+absl::StatusOr<std::vector<ModelBenchmark>> RunModelBenchmarks(const machine::v1::Machine& machine,
+                                                               const std::vector<std::string>& wanted = {});
 
 }  // namespace heddle::tools
 
