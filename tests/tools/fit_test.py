@@ -206,6 +206,20 @@ class Fit(CommandTest):
         self.assertRegex(text, r"launch_cycles: \d+ +# Made-up card, 2026-01-01: launch_cycles 3500 cycles")
         self.assertRegex(text, r"shared_bytes_per_block: 1024 +# Made-up card, 2026-01-01: the driver")
 
+    def test_barriers_and_shuffles_take_what_they_took(self):
+        settings = [
+            ("latency_barrier", {"threads": "32"}, [14.3]),
+            ("latency_barrier", {"threads": "256"}, [28.3]),
+            ("latency_barrier", {"threads": "1024"}, [76.4]),
+            ("latency_shuffle", {"threads": "32"}, [24.1]),
+        ]
+        machine, notes = self.fit(with_settings(settings))
+        self.assertEqual(machine["core"]["block_barriers"]["arrival_interval"], 2)
+        self.assertRegex(notes, r"latency_barrier of 1 warps: 14\.\d cycles on the machine, 14\.3 on the card")
+        self.assertRegex(notes, r"latency_barrier of 32 warps: 7[5-8]\.\d cycles on the machine, 76\.4 on the card")
+        shuffle = [one for one in machine["core"]["units"]["timing"] if one["operation"] == "SHUFFLE"]
+        self.assertEqual([one["latency"] for one in shuffle], [24])
+
     def test_what_one_sm_gets_has_to_be_on_its_way(self):
         settings = [
             ("sm_clock", {}, [2003.7]),

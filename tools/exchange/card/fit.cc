@@ -34,6 +34,7 @@ class Fitter {
     SetClocks();
     FitProducts(fitting_);
     HEDDLE_RETURN_IF_ERROR(SetOperationLatencies());
+    HEDDLE_RETURN_IF_ERROR(FitBarriers(fitting_));
     HEDDLE_RETURN_IF_ERROR(SetMemoryLatencies());
     HEDDLE_RETURN_IF_ERROR(SetLaunch());
     HEDDLE_RETURN_IF_ERROR(CompareL1Size(fitting_));
@@ -238,7 +239,8 @@ class Fitter {
                        {"latency_fp64", OperationTiming::FP64, OpClass::OP_FP64, "fma.rn.f64"},
                        {"latency_fp64_div", OperationTiming::FP64_DIV, OpClass::OP_FP_DIV, "div.rn.f64"},
                        {"latency_sfu", OperationTiming::SFU, OpClass::OP_SFU, "rsqrt.approx.f32"},
-                       {"latency_convert", OperationTiming::CONVERT, OpClass::OP_CONVERT, "cvt.rn.f32.s32"}};
+                       {"latency_convert", OperationTiming::CONVERT, OpClass::OP_CONVERT, "cvt.rn.f32.s32"},
+                       {"latency_shuffle", OperationTiming::SHUFFLE, OpClass::OP_WARP, "shfl.sync.idx.b32"}};
     for (const auto& one : kOperations) {
       OperationTiming* timing = Value(one.benchmark).has_value() ? TimingOf(one.operation) : nullptr;
       if (timing == nullptr) continue;
@@ -323,9 +325,7 @@ class Fitter {
                  {"bandwidth_dram_copy", kNoValue},
                  {"shared_conflict_cycles", kNoValue},
                  {"launch_overhead", kNoValue},
-                 {"latency_shuffle", kNoValue},
                  {"latency_vote", kNoValue},
-                 {"latency_barrier", kNoValue},
                  {"latency_atomic_shared", kNoValue},
                  {"latency_atomic_global", kNoValue},
                  {"throughput_atomic_global", kNoValue},

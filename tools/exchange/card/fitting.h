@@ -25,6 +25,7 @@ class Fitting {
   Fitting(const machine::v1::Machine& base, const std::string& name, const HardwareVisit& visit);
 
   machine::v1::Machine& machine() { return fitted_.machine; }
+  const machine::v1::Machine& machine() const { return fitted_.machine; }
   const hardware::v1::Card& card() const { return visit_.card(); }
   FittedMachine& fitted() { return fitted_; }
 
@@ -61,6 +62,9 @@ class Fitting {
 
 // Rates and latencies of matrix products by kind: core.units.tensor_timing.
 void FitProducts(Fitting& fitting);
+
+// What a barrier takes by the number of its warps: core.block_barriers.
+absl::Status FitBarriers(Fitting& fitting);
 
 // Notes where the card's L1 ends (latency_by_footprint), and whether the machine's ends there in the same chains.
 absl::Status CompareL1Size(Fitting& fitting);
