@@ -26,7 +26,6 @@ namespace fs = std::filesystem;
 namespace v1 = trace::v1;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 constexpr uint64_t kSharedBase = 0x7f00'0000'0000;
 constexpr uint32_t kGeneral = 32;  // R0 to R31, then P0 to P6, UR0 to UR15, B0

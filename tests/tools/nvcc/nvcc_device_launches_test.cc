@@ -48,8 +48,8 @@ TEST(DeviceLaunches, AllElseStays) {
            "__global__ void K() { <<<1, 2>>>(); }",
            "__global__ void K() { 1 > <<<1, 2>>>",
            "#define DEVICE __device__\nnamespace n {\nvoid F() { K<<<1, 2>>>(3); }\n}",
-           "#ifdef A\n__global__ void K(int) {\n#else\n__global__ void K(float) {\n#endif\n}\n"
-           "int main() { K<<<1, 2>>>(3); }",
+           ("#ifdef A\n__global__ void K(int) {\n#else\n__global__ void K(float) {\n#endif\n}\n"
+            "int main() { K<<<1, 2>>>(3); }"),
            "#define KERNEL __global__\nint main() { K<<<1, 2>>>(3); }",
            "const char* text = R\"(\n\"__global__ void K() {\" K<<<1, 2>>>(3); }\n)\";",
            "<<<",

@@ -15,7 +15,6 @@
 namespace heddle::nvcc {
 namespace {
 
-using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -44,7 +43,8 @@ TEST(VendorPtx, IsFoundByNameOrPath) {
   const fs::path folder = fs::path(testing::TempDir()) / "vendor_ptx";
   const std::string vendors = MakeCompiler(folder / "cuda/bin", kVendors).string();
   const std::string ours = MakeCompiler(folder / "ours", "Heddle's stand-in. Cuda compilation tools").string();
-  const std::string path = std::getenv("PATH");
+  const char* const known = std::getenv("PATH");
+  const std::string path = known == nullptr ? "" : known;
   std::string error;
   setenv("PATH", (folder / "ours").c_str(), 1);
   setenv("PATH", (path + ":" + (folder / "ours").string()).c_str(), 1);

@@ -108,7 +108,8 @@ TEST(Intervals, HoldAsOftenAsTheySay) {
       std::vector<double> sample(kPrograms);
       for (double& error : sample) error = errors(random);
       covered += PredictionInterval(sample, confidence)->Contains(errors(random)) ? 1 : 0;
-      differences += DifferenceInterval(sample, confidence)->Contains(errors(random) - errors(random)) ? 1 : 0;
+      const double one = errors(random), other = errors(random);
+      differences += DifferenceInterval(sample, confidence)->Contains(one - other) ? 1 : 0;
       if (round % 20 != 0) continue;
       const Coverage coverage = LeaveOneOut(sample, confidence);
       left_out += coverage.covered;
