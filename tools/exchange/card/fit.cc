@@ -12,6 +12,7 @@
 #include "replay/machine/machine.h"
 #include "tools/exchange/card/fitting.h"
 #include "tools/exchange/card/model_chain.h"
+#include "tools/exchange/card/model_streams.h"
 #include "tools/exchange/gpgpusim/machine_text.h"
 #include "traces/base/status_macros.h"
 
@@ -174,9 +175,12 @@ class Fitter {
     const double slices = double{1} * memory().l2().slices_per_controller() * dram.controllers();
     const double dram_bytes = double{1} * dram.controllers() * std::max(1u, dram.chips_per_controller()) *
                               dram.bus_bytes() * dram.data_rate();
-    SetClock("bandwidth_l2", slices * memory().l2().cache().line_bytes(), "clocks.l2_mhz",
-             [&](uint32_t mhz) { clocks.set_l2_mhz(mhz); });
-    SetClock("bandwidth_dram_read", dram_bytes, "clocks.dram_mhz", [&](uint32_t mhz) { clocks.set_dram_mhz(mhz); });
+    SetClock(
+        "bandwidth_l2", slices * memory().l2().cache().line_bytes(), "clocks.l2_mhz",
+        [&](uint32_t mhz) { clocks.set_l2_mhz(mhz); }, [&] { return L2Bandwidth(machine()); });
+    SetClock(
+        "bandwidth_dram_read", dram_bytes, "clocks.dram_mhz", [&](uint32_t mhz) { clocks.set_dram_mhz(mhz); },
+        [&] { return DramBandwidth(machine(), /*copies=*/false); });
     if (const auto value = Value("bandwidth_l1"); value.has_value() && memory().l1_data().line_bytes() != 0) {
       const double lines = value->median / memory().l1_data().line_bytes();
       const auto banks = static_cast<uint32_t>(std::clamp(std::round(lines), 1.0, 64.0));
@@ -187,14 +191,25 @@ class Fitter {
     }
   }
 
-  // A clock at which so many bytes per cycle are the bandwidth that was measured.
-  template <typename Set>
-  void SetClock(const std::string& benchmark, double bytes_per_cycle, const std::string& path, const Set& set) {
+  // A clock at which the model has the bandwidth that was measured: that of so many bytes per cycle, and more by what
+  // queues and banks take of it. What they take beyond a third the clock cannot give.
+  template <typename Set, typename Model>
+  void SetClock(const std::string& benchmark, double bytes_per_cycle, const std::string& path, const Set& set,
+                const Model& model) {
     const std::optional<Measured> value = Value(benchmark);
     if (!value.has_value() || bytes_per_cycle <= 0) return;
-    set(Megahertz(value->median / bytes_per_cycle / kHertzPerMegahertz));
+    const double peak = value->median / bytes_per_cycle / kHertzPerMegahertz;
+    set(Megahertz(peak));
     fitting_.fitted().sources.erase(path);
     fitting_.Use(path, *value);
+    const absl::StatusOr<double> before = model();
+    if (!before.ok()) return fitting_.Note(absl::StrCat(value->text, ": not compared: ", before.status().message()));
+    constexpr double kMost = 4.0 / 3;
+    set(Megahertz(peak * std::clamp(value->median / *before, 1.0, kMost)));
+    const absl::StatusOr<double> after = model();
+    if (!after.ok()) return;
+    fitting_.Note(absl::StrFormat("%s: %.4g on the machine, %.4g before, %.4g on the card", benchmark, *after, *before,
+                                  value->median));
   }
 
   // The setting with the largest value.

@@ -169,7 +169,9 @@ absl::StatusOr<double> L2Bandwidth(const Machine& machine) {
   const uint32_t blocks = 2 * machine.sms();
   const uint64_t footprint = std::min<uint64_t>(16 << 20, L2Bytes(memory) / 2) / kVectorBytes * kVectorBytes;
   const uint64_t of_round = uint64_t{blocks} * threads * kTogether * kVectorBytes;
-  const uint64_t warm_up = (footprint + of_round - 1) / of_round, rounds = 2 * warm_up + 2;
+  // Once from the DRAM, and once from the L2: SMs are as far apart then as they stay.
+  const uint64_t through = (footprint + of_round - 1) / of_round;
+  const uint64_t warm_up = 2 * through + 1, rounds = 2 * through + 2;
   Stream stream(blocks, threads, warm_up + rounds, v1::SPACE_GLOBAL, false);
   // Each round a block reads what a block of another SM has read before, so that its own L1 does not have it.
   const SyntheticKernel& kernel = stream.At(0, [=](uint32_t block, uint32_t thread, uint64_t round, uint64_t k) {
