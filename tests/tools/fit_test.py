@@ -78,7 +78,8 @@ class Fit(CommandTest):
         )
         dram = memory["dram"]
         width = dram["controllers"] * dram["chips_per_controller"] * dram["bus_bytes"] * dram["data_rate"]
-        self.assertAlmostEqual(machine["clocks"]["dram_mhz"] * 1e6 * width, 3.0e12, delta=2.5e6 * width)
+        # The peak is that bandwidth, or more by what the model loses of it.
+        self.assertTrue(3.0e12 - 2.5e6 * width <= machine["clocks"]["dram_mhz"] * 1e6 * width <= 4.1e12)
         l2 = memory["l2"]["cache"]
         slices = memory["l2"]["slices_per_controller"] * dram["controllers"]
         bytes_ = l2["sets"] * l2["ways"] * l2["line_bytes"] * slices
@@ -234,7 +235,10 @@ class Fit(CommandTest):
         machine, _ = self.fit(with_settings(settings), "--base", "hopper_h100")
         clocks = machine["clocks"]
         # Clocks are multiples of 5 MHz, so that their edges meet.
-        self.assertEqual(clocks, {"core_mhz": 2005, "network_mhz": 2005, "l2_mhz": 1535, "dram_mhz": 3570})
+        self.assertEqual((clocks["core_mhz"], clocks["network_mhz"]), (2005, 2005))
+        # Peaks as measured are 1,535 and 3,570 MHz; the model loses some of them.
+        self.assertTrue(1535 <= clocks["l2_mhz"] < 1800 and 3570 <= clocks["dram_mhz"] < 4300, clocks)
+        self.assertEqual([mhz % 5 for mhz in clocks.values()], [0] * 4)
         lines = 104e9 / 2005e6 * 700 / 32
         self.assertEqual(machine["memory"]["hierarchy"]["l1_data"]["mshrs"], math.ceil(lines))
         text = (self.folder / "mine.textproto").read_text()
@@ -243,7 +247,7 @@ class Fit(CommandTest):
         )
         # What the base has room for stays.
         machine, _ = self.fit(
-            with_settings([one for one in settings if "_of_sm" not in one[0]]), "--base", "hopper_h100"
+            with_settings([one for one in settings if one[0].startswith("latency")]), "--base", "hopper_h100"
         )
         self.assertEqual(machine["memory"]["hierarchy"]["l1_data"]["mshrs"], 384)
 

@@ -202,14 +202,12 @@ class Fitter {
     set(Megahertz(peak));
     fitting_.fitted().sources.erase(path);
     fitting_.Use(path, *value);
-    const absl::StatusOr<double> before = model();
-    if (!before.ok()) return fitting_.Note(absl::StrCat(value->text, ": not compared: ", before.status().message()));
+    const absl::StatusOr<double> reached = model();
+    if (!reached.ok()) return fitting_.Note(absl::StrCat(value->text, ": not compared: ", reached.status().message()));
     constexpr double kMost = 4.0 / 3;
-    set(Megahertz(peak * std::clamp(value->median / *before, 1.0, kMost)));
-    const absl::StatusOr<double> after = model();
-    if (!after.ok()) return;
-    fitting_.Note(absl::StrFormat("%s: %.4g on the machine, %.4g before, %.4g on the card", benchmark, *after, *before,
-                                  value->median));
+    set(Megahertz(peak * std::clamp(value->median / *reached, 1.0, kMost)));
+    fitting_.Note(absl::StrFormat("%s: %.4g on the machine with that as its peak, %.4g on the card: %s follows",
+                                  benchmark, *reached, value->median, path));
   }
 
   // The setting with the largest value.

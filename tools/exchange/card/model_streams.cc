@@ -17,6 +17,8 @@ constexpr uint32_t kMostThreads = 1024;
 // Of a thread: loads that are started before the first result is used.
 constexpr uint32_t kTogether = 4;
 constexpr double kHertzPerMegahertz = 1e6;
+// Some ten times what a card takes: a machine with a clock that is far too slow would replay for hours.
+constexpr uint64_t kMostCycles = 1'000'000;
 
 uint32_t ThreadsOfBlock(const Machine& machine) { return std::min(kMostThreads, machine.core().max_threads()); }
 
@@ -45,6 +47,7 @@ class Stream {
   Stream(uint32_t blocks, uint32_t threads, uint64_t rounds, v1::MemorySpace space, bool copies)
       : of_round_((copies ? 2 : 1) * kTogether + kTogether) {
     kernel_.blocks = blocks;
+    kernel_.most_cycles = kMostCycles;
     kernel_.threads = threads;
     const uint32_t sum = kTogether + 1, pointer = kTogether + 2;
     for (uint64_t round = 0; round < rounds; ++round) {

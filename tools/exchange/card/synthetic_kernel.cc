@@ -160,6 +160,7 @@ absl::StatusOr<result::v1::Result> ReplaySynthetic(const machine::v1::Machine& m
   HEDDLE_ASSIGN_OR_RETURN(const std::unique_ptr<trace::TraceReader> reader, trace::TraceReader::Open(path));
   replay::ReplayOptions options;
   options.machine = machine;
+  options.max_cycles = kernel.most_cycles;
   if (options.machine.memory().has_hierarchy()) {
     options.machine.mutable_memory()->mutable_hierarchy()->mutable_l1_instruction()->set_sets(0);
   }

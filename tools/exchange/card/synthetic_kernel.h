@@ -27,6 +27,7 @@ struct SyntheticKernel {
   uint32_t blocks = 1;
   uint32_t cluster_blocks = 1;  // more than 1: all blocks are one cluster
   uint32_t threads = 1;         // of a block
+  uint64_t most_cycles = 0;     // that it may take; 0 = any number
   // What each thread does before it ends. Memory instructions have space and access_bytes.
   std::vector<trace::v1::Instruction> instructions;
   // The address of a memory instruction; instructions are counted from 0, those without addresses too.
@@ -39,8 +40,8 @@ trace::v1::Instruction SyntheticAccess(trace::v1::OpClass op, trace::v1::MemoryS
                                        uint32_t from);
 
 // What a replay of the kernel on the machine gives, under pdom with the default scheduler and with a perfect
-// instruction cache: loops of a card's benchmarks fit theirs. Errors: those of the replay; no room for a temporary
-// file.
+// instruction cache: loops of a card's benchmarks fit theirs. Errors: those of the replay, more than
+// `most_cycles`, no room for a temporary file.
 absl::StatusOr<result::v1::Result> ReplaySynthetic(const machine::v1::Machine& machine, const SyntheticKernel& kernel);
 
 }  // namespace heddle::tools
