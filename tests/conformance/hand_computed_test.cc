@@ -74,7 +74,7 @@ class ByHand {
     ThreadScript& script = kernel_.threads[thread];
     script.decisions = decisions;
     for (uint32_t pc : pcs) {
-      Step step{pc, 0, kernel_.program.instruction(static_cast<int>(pc)).op() == v1::OP_LOAD, 0};
+      ScriptStep step{pc, 0, kernel_.program.instruction(static_cast<int>(pc)).op() == v1::OP_LOAD, 0};
       if (step.has_address) step.address = 4096 + 4 * thread;
       if (step.has_address) script.addresses.push_back(step.address);
       script.steps.push_back(step);

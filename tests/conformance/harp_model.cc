@@ -7,12 +7,12 @@ namespace heddle::replay {
 
 namespace v1 = trace::v1;
 
-HarpModel::HarpModel(const trace::Program& program, const std::vector<std::vector<Step>>& threads,
+HarpModel::HarpModel(const trace::Program& program, const std::vector<std::vector<ScriptStep>>& threads,
                      const Options& options)
     : program_(program), steps_(threads), options_(options), next_(threads.size(), 0), calls_(threads.size()) {}
 
 HarpModel::Place HarpModel::At(uint32_t thread) const {
-  const Step& step = steps_[thread][next_[thread]];
+  const ScriptStep& step = steps_[thread][next_[thread]];
   return {step.depth, step.pc};
 }
 

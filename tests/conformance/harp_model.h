@@ -43,7 +43,7 @@ class HarpModel {
   };
 
   // `threads`: what each thread of the block executes. No thread-block barriers.
-  HarpModel(const trace::Program& program, const std::vector<std::vector<Step>>& threads, const Options& options);
+  HarpModel(const trace::Program& program, const std::vector<std::vector<ScriptStep>>& threads, const Options& options);
   std::vector<Issue> Run();
   uint64_t barrier_misses() const { return misses_; }
   uint64_t waiting_merges() const { return waiting_merges_; }
@@ -101,7 +101,7 @@ class HarpModel {
   void IssueOne(uint64_t now, std::vector<Issue>& issues);
 
   const trace::Program& program_;
-  const std::vector<std::vector<Step>>& steps_;
+  const std::vector<std::vector<ScriptStep>>& steps_;
   const Options options_;
   std::vector<size_t> next_;
   std::vector<std::vector<uint32_t>> calls_;  // by thread: blocks whose continuation is pending

@@ -71,7 +71,7 @@ TEST(LimitStudy, LaneActivityIsThatOfPlainCounting) {
         ASSERT_TRUE(blocks.ok()) << blocks.status();
         for (const ExpandedBlock& block : *blocks) {
           for (uint32_t thread = 0; thread < block.threads.size(); ++thread) {
-            for (const Step& step : block.threads[thread]) oracle.Add(block.block, thread, step.pc, step.depth);
+            for (const ScriptStep& step : block.threads[thread]) oracle.Add(block.block, thread, step.pc, step.depth);
           }
         }
         EXPECT_EQ(limits[i].lane_activity_issues, oracle.warps()) << "variant " << variant;

@@ -28,7 +28,7 @@ class Scripts {
   explicit Scripts(const LoggedLaunch& run) {
     for (const ExpandedBlock& block : *run.blocks) blocks_[block.block] = &block;
   }
-  const std::vector<Step>* Find(const LoggedLane& lane) const {
+  const std::vector<ScriptStep>* Find(const LoggedLane& lane) const {
     const auto it = blocks_.find(lane.block);
     if (it == blocks_.end() || lane.thread >= it->second->threads.size()) return nullptr;
     return &it->second->threads[lane.thread];
@@ -42,7 +42,7 @@ class Scripts {
 uint64_t TraceLength(const LoggedLaunch& run) {
   uint64_t length = 0;
   for (const ExpandedBlock& block : *run.blocks) {
-    for (const std::vector<Step>& thread : block.threads) length += thread.size();
+    for (const std::vector<ScriptStep>& thread : block.threads) length += thread.size();
   }
   return length;
 }
@@ -56,7 +56,7 @@ std::string CheckExecution(const LoggedLaunch& run) {
   std::map<uint64_t, uint32_t> sm_of_block;
   for (const LoggedIssue& issue : run.issues) {
     for (const LoggedLane& lane : issue.lanes) {
-      const std::vector<Step>* steps = scripts.Find(lane);
+      const std::vector<ScriptStep>* steps = scripts.Find(lane);
       if (steps == nullptr) return issue.Text() + ": " + ThreadText(lane) + " is not in the trace";
       const std::pair key(lane.block, lane.thread);
       const size_t step = next[key]++;
@@ -140,7 +140,7 @@ std::string CheckBarriers(const LoggedLaunch& run) {
           block.waiting[instruction.barrier_id()].insert(lane.thread);
           counted[lane.block][instruction.barrier_id()] = instruction.barrier_threads();
         }
-        const std::vector<Step>* steps = scripts.Find(lane);
+        const std::vector<ScriptStep>* steps = scripts.Find(lane);
         if (steps != nullptr && ++block.steps[lane.thread] == steps->size()) ++block.ended;
       }
     }
@@ -193,7 +193,7 @@ std::string CheckOracle(const LoggedLaunch& run) {
   LaneActivityOracle oracle(options);
   for (const ExpandedBlock& block : *run.blocks) {
     for (uint32_t thread = 0; thread < block.threads.size(); ++thread) {
-      for (const Step& step : block.threads[thread]) oracle.Add(block.block, thread, step.pc, step.depth);
+      for (const ScriptStep& step : block.threads[thread]) oracle.Add(block.block, thread, step.pc, step.depth);
     }
   }
   if (run.issues.size() >= oracle.warps()) return {};
@@ -220,8 +220,8 @@ std::string CheckResult(const LoggedLaunch& run) {
       idle.dependency() + idle.barrier() + idle.inactive() + idle.reconverging() + idle.finished() + idle.ready();
   uint64_t barriers = 0;
   for (const ExpandedBlock& block : *run.blocks) {
-    for (const std::vector<Step>& thread : block.threads) {
-      barriers += std::count_if(thread.begin(), thread.end(), [&](const Step& step) {
+    for (const std::vector<ScriptStep>& thread : block.threads) {
+      barriers += std::count_if(thread.begin(), thread.end(), [&](const ScriptStep& step) {
         return run.program->instruction(step.pc).op() == v1::OP_BARRIER;
       });
     }

@@ -18,7 +18,7 @@ SecondReading::SecondReading(const RandomKernel& kernel, const Options& options)
 }
 
 SecondReading::Place SecondReading::At(uint32_t thread) const {
-  const std::vector<Step>& steps = kernel_.threads[thread].steps;
+  const std::vector<ScriptStep>& steps = kernel_.threads[thread].steps;
   if (done_[thread] == steps.size()) return kNowhere;
   return {steps[done_[thread]].depth, steps[done_[thread]].pc};
 }

@@ -254,7 +254,7 @@ class ThreadRunner {
   void Enter(uint32_t block) {
     const v1::BasicBlock& b = program_.block(static_cast<int>(block));
     for (uint32_t pc = b.first_instruction(); pc < b.first_instruction() + b.instruction_count(); ++pc) {
-      Step step{pc, depth_, false, 0, false};
+      ScriptStep step{pc, depth_, false, 0, false};
       const v1::Instruction& instruction = program_.instruction(static_cast<int>(pc));
       if (trace::Program::HasAddress(instruction)) {
         step.has_address = true;

@@ -32,14 +32,14 @@ struct KernelShape {
 KernelShape RandomShape(uint64_t seed, uint32_t warp_size);
 
 // One dynamic instruction of a thread.
-struct Step {
+struct ScriptStep {
   uint32_t pc = 0;
   uint32_t depth = 0;  // pending calls
   bool has_address = false;
   uint64_t address = 0;
   bool passes = false;                 // under a guard that is false: the thread comes by and does nothing
   std::vector<uint64_t> uniform = {};  // values of uniform registers
-  friend auto operator<=>(const Step&, const Step&) = default;
+  friend auto operator<=>(const ScriptStep&, const ScriptStep&) = default;
 };
 
 // What one thread does, as the writer wants it and as the generator meant it.
@@ -47,7 +47,7 @@ struct ThreadScript {
   std::vector<uint8_t> decisions;
   std::vector<uint64_t> addresses;       // and values of uniform registers
   std::vector<size_t> addresses_before;  // per decision: accesses up to it
-  std::vector<Step> steps;
+  std::vector<ScriptStep> steps;
 };
 
 // A kernel and all its threads: thread[b * threads_per_block + t] is thread t of block b.

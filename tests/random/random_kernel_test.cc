@@ -52,7 +52,7 @@ TEST(RandomKernel, HundredSeedsHaveEveryTerminatorAndEveryKindOfInstruction) {
       uniform |= (instruction.flags() & v1::FLAG_UNIFORM) != 0;
     }
     for (const ThreadScript& thread : kernel.threads) {
-      for (const Step& step : thread.steps) deepest = std::max(deepest, step.depth);
+      for (const ScriptStep& step : thread.steps) deepest = std::max(deepest, step.depth);
     }
   }
   for (int terminator :

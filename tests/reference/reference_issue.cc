@@ -191,7 +191,7 @@ std::map<Cycle, LaneMask> ReferenceCore::Latencies(Cycle now, SlotId slot, InFli
   bool off_core = false;
   in_flight.outstanding = accessing;
   ForEachLaneOf(accessing, [&](int lane) {
-    const Step& step = (*threads_[lanes.thread[lane]].steps)[threads_[lanes.thread[lane]].next];
+    const ScriptStep& step = (*threads_[lanes.thread[lane]].steps)[threads_[lanes.thread[lane]].next];
     v1::MemorySpace space = instruction.space();
     if (space == v1::SPACE_GENERIC && step.has_address) space = SpaceOf(step.address);
     uint32_t cycles = fixed.global_cycles();

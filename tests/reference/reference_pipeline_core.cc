@@ -232,7 +232,7 @@ void ReferencePipelineCore::SubmitNext(Pipeline& pipeline, size_t port, Cycle no
     ForEachLaneOf(Executing(lanes), [&](int lane) {
       const int at = policy_->issue_slots() > 1 ? next++ : lane;
       const Thread& thread = threads_[lanes.thread[lane]];
-      const Step& step = (*thread.steps)[thread.next];
+      const ScriptStep& step = (*thread.steps)[thread.next];
       access.lanes[at] = {slot, lane};
       out.lanes |= LaneMask{1} << at;
       addresses_[at] = step.address;

@@ -71,7 +71,7 @@ int ReferenceSm::resident() const {
 absl::Status ReferenceSm::status() const { return status_.ok() ? formation_.status() : status_; }
 
 Position ReferenceSm::PositionOf(const Thread& thread) const {
-  const Step& step = (*thread.steps)[thread.next];
+  const ScriptStep& step = (*thread.steps)[thread.next];
   return Position(step.pc, step.depth);
 }
 
@@ -227,7 +227,7 @@ ReferenceSm::Outcome ReferenceSm::OutcomeOf(SlotId slot, const Lanes& lanes, Pc 
       outcome.exited |= LaneMask{1} << lane;
       return;
     }
-    const Step& step = (*thread.steps)[thread.next + 1];
+    const ScriptStep& step = (*thread.steps)[thread.next + 1];
     const Position at(step.pc, step.depth);
     PathGroup& group = outcome.groups[at];
     group.at = at;

@@ -96,7 +96,7 @@ class ReferenceSm : public IssueView {
   struct Thread {
     int place = -1;      // of its block; -1 = this hardware thread is not used
     uint32_t index = 0;  // in its block
-    const std::vector<Step>* steps = nullptr;
+    const std::vector<ScriptStep>* steps = nullptr;
     size_t next = 0;              // step that it executes next, or is executing
     std::vector<uint32_t> calls;  // blocks whose continuation is pending
     bool done() const { return next == steps->size(); }

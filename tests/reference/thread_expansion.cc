@@ -84,7 +84,7 @@ const v1::BasicBlock* Guarded(const v1::KernelProgram& program, const v1::BasicB
 // Appends the steps that one thread takes along `path`; its first address is number `address` of the chunk. Returns
 // what is wrong with the path, or nothing.
 std::string AppendPath(const trace::Program& columns, const trace::DecodedChunk& chunk, const trace::PathView& path,
-                       uint64_t address, uint64_t last_address, bool walk, std::vector<Step>& steps) {
+                       uint64_t address, uint64_t last_address, bool walk, std::vector<ScriptStep>& steps) {
   if (path.extent == trace::Extent::kEnded) return {};
   const v1::KernelProgram& program = columns.proto();
   std::vector<uint32_t> calls(path.call_stack.begin(), path.call_stack.end());
@@ -100,7 +100,7 @@ std::string AppendPath(const trace::Program& columns, const trace::DecodedChunk&
     const bool join = guarded != nullptr && block.instruction_count() == 1 && first.op() == v1::OP_MOVE &&
                       first.operand_size() == 0 && first.mnemonic() == "nop.join";
     for (uint32_t i = 0; i < block.instruction_count(); ++i) {
-      Step step{block.first_instruction() + i, static_cast<uint32_t>(calls.size()), false, 0, false};
+      ScriptStep step{block.first_instruction() + i, static_cast<uint32_t>(calls.size()), false, 0, false};
       const Recorded recorded = RecordedBy(program.instruction(static_cast<int>(step.pc)));
       if (last_address - address < recorded.count) return "fewer addresses than accesses";
       step.has_address = recorded.address;
@@ -165,7 +165,7 @@ absl::StatusOr<std::vector<ExpandedBlock>> Expand(const trace::TraceReader& read
     if (absl::Status status = reader.ReadChunk(reference, chunk); !status.ok()) return status;
     for (size_t b = 0; b < chunk.blocks.size(); ++b) {
       if (chunk.part == 0) {
-        blocks.push_back({chunk.blocks[b], std::vector<std::vector<Step>>(chunk.threads_per_block)});
+        blocks.push_back({chunk.blocks[b], std::vector<std::vector<ScriptStep>>(chunk.threads_per_block)});
       }
       for (uint32_t t = 0; t < chunk.threads_per_block; ++t) {
         const uint64_t thread = b * chunk.threads_per_block + t;

@@ -14,7 +14,7 @@ namespace heddle::replay {
 // A recorded block and the steps of its threads, in linear order of the threads.
 struct ExpandedBlock {
   uint64_t block = 0;  // linear index in the grid
-  std::vector<std::vector<Step>> threads;
+  std::vector<std::vector<ScriptStep>> threads;
 };
 
 // Follows every path from the rules in the schema's comments (proto/trace.proto), independently of

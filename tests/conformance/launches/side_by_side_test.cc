@@ -43,7 +43,7 @@ RandomKernel AddAndExit(uint32_t blocks) {
   function.set_name("add_and_exit");
   function.set_block_count(1);
   ThreadScript script;
-  script.steps = {Step{0}, Step{1}};
+  script.steps = {ScriptStep{0}, ScriptStep{1}};
   kernel.threads.assign(size_t{4} * blocks, script);
   return kernel;
 }

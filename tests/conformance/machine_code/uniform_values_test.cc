@@ -109,7 +109,7 @@ RandomKernel Straight(const std::vector<v1::OpClass>& operations, uint32_t pc,
   for (uint32_t thread = 0; thread < uniform.size(); ++thread) {
     ThreadScript& script = kernel.threads.emplace_back();
     for (uint32_t at = 0; at < operations.size(); ++at) {
-      Step step{at, 0, operations[at] == v1::OP_LOAD, 0};
+      ScriptStep step{at, 0, operations[at] == v1::OP_LOAD, 0};
       if (step.has_address) step.address = 4096 + 4 * thread;
       if (step.has_address) script.addresses.push_back(step.address);
       if (at == pc) step.uniform = uniform[thread];
@@ -217,7 +217,7 @@ result::v1::UniformValues Reckoned(const RandomKernel& kernel, const std::vector
     std::set<std::vector<uint64_t>> values;
     for (const LoggedLane& lane : issue.lanes) {
       const ThreadScript& script = kernel.threads[lane.block * kernel.shape.threads_per_block + lane.thread];
-      const Step& step = script.steps[next[{lane.block, lane.thread}]++];
+      const ScriptStep& step = script.steps[next[{lane.block, lane.thread}]++];
       EXPECT_EQ(step.pc, lane.pc);
       if (!step.uniform.empty()) values.insert(step.uniform);
     }
@@ -312,7 +312,7 @@ TEST(UniformValues, WhereAllThreadsAgreeTheyChangeNothing) {
       script.addresses.clear();
       without.addresses.clear();
       for (size_t i = 0; i < script.steps.size(); ++i) {
-        Step& step = script.steps[i];
+        ScriptStep& step = script.steps[i];
         without.steps[i].uniform.clear();
         if (step.has_address) script.addresses.push_back(step.address);
         if (step.has_address) without.addresses.push_back(step.address);
