@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cinttypes>
+#include <charconv>
 #include <cstdint>
-#include <cstdio>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <system_error>
 
 namespace heddle::trace {
 namespace {
@@ -18,9 +18,12 @@ std::string MappingFlags(const void* address) {
   std::ifstream maps("/proc/self/smaps");
   bool inside = false;
   for (std::string line; std::getline(maps, line);) {
-    uintptr_t first = 0;
-    uintptr_t end = 0;
-    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR, &first, &end) == 2) {
+    // FIRST-END PERMISSIONS ..., in hexadecimal; other lines are NAME: VALUE.
+    uintptr_t first = 0, end = 0;
+    const char* const text = line.data();
+    const auto begin = std::from_chars(text, text + line.size(), first, 16);
+    if (begin.ec == std::errc() && *begin.ptr == '-' &&
+        std::from_chars(begin.ptr + 1, text + line.size(), end, 16).ec == std::errc()) {
       inside = first <= wanted && wanted < end;
     } else if (inside && line.starts_with("VmFlags:")) {
       return line + " ";

@@ -70,7 +70,8 @@ absl::Status WriteRun(const std::string& path, const RunOptions& options) {
   absl::StatusOr<const Program*> plain = writer.AddProgram(proto);
   if (!plain.ok()) return plain.status();
 
-  const auto begin = [&](uint32_t program, uint32_t blocks, std::vector<uint32_t> depends_on, bool recorded = true) {
+  const auto begin = [&](uint32_t program, uint32_t blocks, const std::vector<uint32_t>& depends_on,
+                         bool recorded = true) {
     v1::Launch launch = MakeLaunch(program, blocks, kThreads);
     for (uint32_t id : depends_on) launch.add_depends_on(id);
     launch.set_recorded(recorded);
