@@ -67,9 +67,15 @@ absl::Status GridDispatch::Round(Cycle first) {
   return status.ok() ? control_.status() : status;
 }
 
-void GridDispatch::SetDue(Cycle first, bool any) {
+bool GridDispatch::IsFull(uint32_t started) const {
+  const uint32_t most = run_.options.machine.dispatch().blocks_per_cycle();
+  return most != 0 && started >= most && begun_cluster_.empty();
+}
+
+void GridDispatch::SetDue(Cycle first, bool any, bool full) {
   grid_.due = kNever;
-  const Cycle next = dispatcher_->NextFirst();
+  const bool goes_on = full && grid_.room > 0 && !dispatcher_->done();
+  const Cycle next = goes_on ? first + 1 : dispatcher_->NextFirst();
   if (next == kNever) return;
   if (next <= first && !context_.by_warp) {
     // Room that no cluster fits into is there until a block retires.
@@ -115,7 +121,8 @@ absl::Status GridDispatch::AssignBlocks(Cycle first) {
   const std::span<const bool> accepted(accepted_.get(), sms_.count());
   std::fill_n(accepted_.get(), sms_.count(), false);
   bool any = false;
-  while (grid_.room > 0 && !dispatcher_->done()) {
+  uint32_t started = 0;
+  while (grid_.room > 0 && !dispatcher_->done() && !IsFull(started)) {
     const std::optional<Assignment> assignment = dispatcher_->Next(occupancy_, accepted);
     if (!control_.status().ok()) return control_.status();
     if (!assignment.has_value()) break;
@@ -125,6 +132,7 @@ absl::Status GridDispatch::AssignBlocks(Cycle first) {
       return absl::InternalError(absl::StrCat("the dispatcher sent block ", block, " to SM ", sm, wrong));
     }
     any = true;
+    ++started;
     sent_[block] = true;
     begun_cluster_.push_back(sm);
     if (begun_cluster_.size() == context_.cluster_blocks) begun_cluster_.clear();
@@ -144,7 +152,7 @@ absl::Status GridDispatch::AssignBlocks(Cycle first) {
     return absl::InternalError(absl::StrCat("the dispatcher sent ", begun_cluster_.size(), " of the ",
                                             context_.cluster_blocks, " blocks of a cluster without the others"));
   }
-  SetDue(first, any);
+  SetDue(first, any, IsFull(started));
   if (grid_.resident == 0 && grid_.room > 0 && !dispatcher_->done() &&
       (grid_.due == kNever || dispatcher_->NextFirst() <= first)) {
     return absl::InternalError(
@@ -183,7 +191,7 @@ absl::Status GridDispatch::AssignWarps(Cycle first) {
   if (const std::string wrong = warp_check_.EndRound(); !wrong.empty()) {
     return absl::InternalError(absl::StrCat("the dispatcher sent ", wrong));
   }
-  SetDue(first, /*any=*/false);
+  SetDue(first, /*any=*/false, /*full=*/false);
   return absl::OkStatus();
 }
 

@@ -87,8 +87,11 @@ class GridDispatch {
   std::string WhatIsWrong(const Assignment& assignment) const;
   std::string WhatIsWrongWithCluster(uint32_t sm, uint64_t block) const;
   absl::Status AssignWarps(Cycle first);
-  // When the next round is, behind the one before cycle `first`, in which a block of several has been sent or not.
-  void SetDue(Cycle first, bool any);
+  // Whether the machine starts no further block in a cycle in which so many have started.
+  bool IsFull(uint32_t started) const;
+  // When the next round is, behind the one before cycle `first`, in which a block of several has been sent or not, and
+  // which has sent as many as the machine starts or not.
+  void SetDue(Cycle first, bool any, bool full);
 
   const LaunchRun& run_;
   const LaunchContext& context_;

@@ -46,6 +46,8 @@ absl::Status CheckMachine(const machine::v1::Machine& machine) {
     HEDDLE_RETURN_IF_ERROR(CheckPipelineWithMemoryStage(machine.core()));
   }
   const machine::v1::Clusters& clusters = machine.clusters();
+  HEDDLE_RETURN_IF_ERROR(
+      CheckRange("dispatch.blocks_per_cycle", machine.dispatch().blocks_per_cycle(), 0, kMaxLatency));
   HEDDLE_RETURN_IF_ERROR(CheckRange("dispatch.launch_cycles", machine.dispatch().launch_cycles(), 0, kMaxLatency));
   HEDDLE_RETURN_IF_ERROR(CheckRange("clusters.sms", clusters.sms(), 0, kMaxSms, "0 means all SMs"));
   HEDDLE_RETURN_IF_ERROR(CheckRange("clusters.network_cycles", clusters.network_cycles(), 0, kMaxLatency));

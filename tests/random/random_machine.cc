@@ -56,6 +56,7 @@ machine::v1::Machine RandomMachine(uint64_t seed, const MachineNeeds& needs) {
   if (random.Chance(25)) machine.mutable_dispatch()->set_launch_cycles(random.OneOf({1u, 2u, 7u, 64u, 1500u}));
   // From no limit to that of a block at a time.
   if (random.Chance(25)) core.set_shared_bytes_per_block(random.OneOf({16u, 49152u / 3, 49152u / 2, 49152u}));
+  if (random.Chance(25)) machine.mutable_dispatch()->set_blocks_per_cycle(static_cast<uint32_t>(random.In(1, 3)));
   if (random.Chance(30)) {
     core.mutable_block_barriers()->set_arrival_interval(random.OneOf({0u, 1u, 2u, 7u}));
     core.mutable_block_barriers()->set_release_latency(random.OneOf({0u, 1u, 12u, 150u}));

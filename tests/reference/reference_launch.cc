@@ -82,8 +82,14 @@ uint32_t WaysOfL1(const machine::v1::Machine& machine, const trace::LaunchView& 
 }  // namespace
 
 ReferenceDispatch::ReferenceDispatch(const CheckedConfiguration& policies, DispatchContext context, int capacity,
-                                     Cycle begin, bool beside, Cores& cores, SharedState& shared)
-    : blocks_(context.blocks), capacity_(capacity), cores_(cores), due_(begin), open_(cores.size(), !beside) {
+                                     Cycle begin, bool beside, Cores& cores, SharedState& shared,
+                                     uint32_t blocks_per_cycle)
+    : blocks_(context.blocks),
+      capacity_(capacity),
+      blocks_per_cycle_(blocks_per_cycle),
+      cores_(cores),
+      due_(begin),
+      open_(cores.size(), !beside) {
   context.clock = &clock_;
   context.control = this;
   context.shared = MachineShared(shared);
@@ -121,7 +127,9 @@ void ReferenceDispatch::Round(Cycle first) {
   first_ = first;
   dispatcher_->BeginRound(first);
   const auto accepted = std::make_unique<bool[]>(cores_.size());
-  while (!dispatcher_->done() && AnyRoom()) {
+  uint32_t started = 0;
+  const auto full = [&] { return blocks_per_cycle_ != 0 && started == blocks_per_cycle_; };
+  while (!dispatcher_->done() && AnyRoom() && !full()) {
     std::vector<SmOccupancy> occupancy;
     for (size_t sm = 0; sm < cores_.size(); ++sm) {
       const ReferenceSm* const core = cores_.Find(sm);
@@ -131,12 +139,13 @@ void ReferenceDispatch::Round(Cycle first) {
         dispatcher_->Next(occupancy, std::span<const bool>(accepted.get(), cores_.size()));
     if (!next.has_value()) break;
     accepted[next->sm] = true;
+    ++started;
     ++sent_;
     first_block_ = std::min(first_block_, first);
     cores_.At(next->sm).Admit(first, next->block, next->place);
   }
   const Cycle next = dispatcher_->NextFirst();
-  if (next > first) {
+  if (next > first && !(full() && !dispatcher_->done() && AnyRoom())) {
     due_ = next;
   } else {
     due_ = !dispatcher_->done() && AnyRoom() ? first + 1 : kNever;
@@ -205,8 +214,9 @@ absl::StatusOr<std::unique_ptr<ReferenceLaunchRun>> ReferenceLaunchRun::Make(con
   };
   // Until then the launch is set up, and nothing is dispatched.
   const Cycle begin = place.start + machine.dispatch().launch_cycles();
-  run->dispatch_ = std::make_unique<ReferenceDispatch>(setup.policies, context, static_cast<int>(residency.blocks),
-                                                       begin, place.beside, *run->cores_, shared);
+  run->dispatch_ =
+      std::make_unique<ReferenceDispatch>(setup.policies, context, static_cast<int>(residency.blocks), begin,
+                                          place.beside, *run->cores_, shared, machine.dispatch().blocks_per_cycle());
   return run;
 }
 

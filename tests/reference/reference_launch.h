@@ -59,9 +59,9 @@ class Cores {
 class ReferenceDispatch final : public SmControl {
  public:
   // An SM holds up to `capacity` blocks; the first round is that before cycle `begin`. `cores` must outlive the object.
-  // With `beside` every SM is closed until SetOpen.
+  // With `beside` every SM is closed until SetOpen. `blocks_per_cycle` as dispatch says.
   ReferenceDispatch(const CheckedConfiguration& policies, DispatchContext context, int capacity, Cycle begin,
-                    bool beside, Cores& cores, SharedState& shared);
+                    bool beside, Cores& cores, SharedState& shared, uint32_t blocks_per_cycle);
 
   // Whether the SM takes blocks. When it is opened there is a round.
   void SetOpen(size_t sm, bool open) {
@@ -98,6 +98,7 @@ class ReferenceDispatch final : public SmControl {
 
   const uint64_t blocks_;
   const int capacity_;
+  const uint32_t blocks_per_cycle_;  // that may be sent; 0 = one to each SM
   Cores& cores_;
   Cycle clock_ = 0;
   Cycle first_ = 0;

@@ -197,6 +197,7 @@ class Fit(CommandTest):
         machine, notes = self.fit(content, "--base", "hopper_h100")
         # The replay of an empty kernel takes some cycles itself.
         self.assertTrue(3480 <= machine["dispatch"]["launch_cycles"] < 3500, machine["dispatch"])
+        self.assertEqual(machine["dispatch"]["blocks_per_cycle"], 1, "131 blocks more take 5,500 cycles")
         # 25 cycles to shared memory, 2 into and out of the network, and the rest on two ways.
         self.assertEqual(machine["clusters"]["network_cycles"], (191 - 25 - 2) // 2)
         self.assertIn("latency_shared_cluster: 191.0 cycles on the machine, 175.0 before, 191.0 on the card", notes)

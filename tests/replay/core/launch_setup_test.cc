@@ -337,5 +337,27 @@ TEST(L1Split, BlocksThatAreThereInPartCount) {
   }
 }
 
+// Five blocks on four SMs that hold one each: how many start in a cycle, and the fifth behind the first that ends.
+TEST(LaunchSetup, BlocksOfAllSmsMayStartAFewPerCycle) {
+  const auto trace = MakeTrace(ProgramBuilder("one").Exit().Build(), 5, std::vector<ThreadTrace>(20));
+  const auto starts = [&](uint32_t blocks_per_cycle) {
+    RunOptions options;
+    options.machine.set_sms(4);
+    options.machine.mutable_core()->set_max_blocks(1);
+    options.machine.mutable_core()->set_pipeline_depth(50);
+    options.machine.mutable_dispatch()->set_blocks_per_cycle(blocks_per_cycle);
+    const Outcome outcome = RunTrace(*trace, options);
+    EXPECT_TRUE(outcome.status.ok()) << outcome.status;
+    std::vector<Cycle> cycles;
+    for (const LoggedIssue& issue : outcome.log.issues()) cycles.push_back(issue.cycle);
+    std::ranges::sort(cycles);
+    return cycles;
+  };
+  EXPECT_EQ(starts(0), (std::vector<Cycle>{0, 0, 0, 0, 51}));
+  EXPECT_EQ(starts(1), (std::vector<Cycle>{0, 1, 2, 3, 51}));
+  EXPECT_EQ(starts(3), (std::vector<Cycle>{0, 0, 0, 1, 51}));
+  EXPECT_EQ(starts(9), (std::vector<Cycle>{0, 0, 0, 0, 51}));
+}
+
 }  // namespace
 }  // namespace heddle::replay

@@ -107,6 +107,8 @@ TEST(MachineCheckMemoryTest, SplitsOfL1AndSharedMemory) {
 }
 
 TEST(MachineCheckMemoryTest, WhatALaunchTakes) {
+  EXPECT_THAT(Refusal({"dispatch.blocks_per_cycle=100001"}),
+              HasSubstr("dispatch.blocks_per_cycle = 100001: must be 0 to 100000"));
   EXPECT_EQ(Refusal({"dispatch.launch_cycles=100000"}), "");
   EXPECT_THAT(Refusal({"dispatch.launch_cycles=100001"}),
               HasSubstr("dispatch.launch_cycles = 100001: must be 0 to 100000"));

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "replay/machine/machine.h"
@@ -38,6 +39,7 @@ class Fitter {
     HEDDLE_RETURN_IF_ERROR(FitBarriers(fitting_));
     HEDDLE_RETURN_IF_ERROR(SetMemoryLatencies());
     HEDDLE_RETURN_IF_ERROR(SetLaunch());
+    SetBlocksPerCycle();
     HEDDLE_RETURN_IF_ERROR(CompareL1Size(fitting_));
     NoteTheRest();
     if (fitting_.fitted().fit.benchmark().empty()) {
@@ -321,6 +323,25 @@ class Fitter {
     dispatch.set_launch_cycles(static_cast<uint32_t>(std::clamp(wanted, 0.0, 1e6)));
     fitting_.Use("dispatch.launch_cycles", *value);
     return absl::OkStatus();
+  }
+
+  // How many blocks start per cycle, from kernels that do nothing with few blocks and with many.
+  void SetBlocksPerCycle() {
+    uint64_t few = 0, many = 0;
+    std::optional<Measured> least, most;
+    for (const Measured& value : fitting_.All("launch_cycles")) {
+      const auto blocks = value.parameter.find("blocks");
+      uint64_t number = 0;
+      if (blocks == value.parameter.end() || !absl::SimpleAtoi(blocks->second, &number)) continue;
+      if (!least.has_value() || number < few) few = number, least = value;
+      if (!most.has_value() || number > many) many = number, most = value;
+    }
+    if (!most.has_value() || most->median <= least->median) return;
+    const double rate = static_cast<double>(many - few) / (most->median - least->median);
+    if (rate >= machine().sms()) return;
+    machine().mutable_dispatch()->set_blocks_per_cycle(static_cast<uint32_t>(std::max(1.0, std::round(rate))));
+    fitting_.Use("dispatch.blocks_per_cycle", *least);
+    fitting_.Use("dispatch.blocks_per_cycle", *most);
   }
 
   absl::Status Adjust(const char* benchmark, const Fitting::Field& field, const absl::StatusOr<Chain>& chain) {
