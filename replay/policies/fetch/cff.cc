@@ -13,7 +13,7 @@ namespace {
 // With GTO the paper fetches for the warp that issues, and for the oldest if that is stalled: a greedy warp that did
 // not issue in this cycle is passed over (`skip_stalled`). Two ports share one fetch; the paper does not say whose warp
 // goes first. Here: the one whose block is more urgent to its scheduler (MWF: has more warps waiting), then the older
-// warp's block, then the port that was not served last.
+// warp's block. Within a block the ports take turns.
 class CriticalFetchFirst final : public FetchPolicy {
  public:
   CriticalFetchFirst(const FetchContext& context, const Parameters& parameters)

@@ -1,5 +1,9 @@
 // Fetch policies, by the example of figure 7 of the BAWS paper (Liu et al., section 4).
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -121,6 +125,91 @@ TEST(CriticalFetchFirst, PassesOverAGreedyWarpThatCouldNotIssue) {
   FetchBench always(bench, "cff");
   always.SetIssued(kNoSlot, 1);
   EXPECT_EQ(always.Pick(), 1);
+}
+
+// Issues the lowest slot first, and finds thread blocks as urgent as it is told.
+class ToldUrgency final : public WarpScheduler {
+ public:
+  SlotId Pick(const SlotSet& eligible) const override { return eligible.First(); }
+  uint64_t Urgency(BlockId block) const override { return urgency_.at(block); }
+  void SetUrgency(BlockId block, uint64_t urgency) { urgency_.at(block) = urgency; }
+
+ private:
+  std::array<uint64_t, 2> urgency_{};
+};
+
+// CFF over two ports with a warp each, slot 0 on port 0 and slot 1 on port 1, both with empty buffers.
+class TwoPorts {
+ public:
+  TwoPorts(BlockId block_0, BlockId block_1) : table_(2) {
+    for (SlotId slot : {0, 1}) {
+      schedulers_.push_back(std::make_unique<ToldUrgency>());
+      table_.state[slot] = SlotState::kOffered;
+      table_.offered.Insert(slot);
+      table_.port[slot] = static_cast<uint8_t>(slot);
+      table_.block[slot] = slot == 0 ? block_0 : block_1;
+    }
+    const FetchRegistry::Entry& entry = **FetchRegistry::Get().Find("cff");
+    policy_ = entry.make({table_, schedulers_, 2, false, 4, 2}, *Parameters::Parse(entry.info, ""));
+  }
+  void SetOlder(SlotId slot) {
+    table_.formed[slot] = 1;
+    table_.formed[1 - slot] = 2;
+  }
+  // Of a block, as the port that the block's warp is on sees it.
+  void SetUrgency(int port, BlockId block, uint64_t urgency) {
+    static_cast<ToldUrgency&>(*schedulers_[static_cast<size_t>(port)]).SetUrgency(block, urgency);
+  }
+  void Fetched(SlotId slot) { policy_->Fetched(slot); }
+  SlotId Pick() const {
+    const std::array<uint8_t, 2> entries{};
+    const std::array<SlotId, 2> none = {kNoSlot, kNoSlot};
+    return policy_->Pick({table_.offered, SlotSet(), entries, none, none});
+  }
+
+ private:
+  WarpTable table_;
+  std::vector<std::unique_ptr<WarpScheduler>> schedulers_;
+  std::unique_ptr<FetchPolicy> policy_;
+};
+
+// One fetch per cycle serves all ports; the paper leaves open whose. These are our rules.
+TEST(CriticalFetchFirst, OfTwoPortsTheMoreUrgentBlockGoesFirst) {
+  for (const SlotId older : {0, 1}) {
+    for (const SlotId served : {0, 1}) {
+      TwoPorts ports(/*block_0=*/0, /*block_1=*/1);
+      ports.SetOlder(older);
+      ports.Fetched(served);
+      ports.SetUrgency(/*port=*/0, /*block=*/0, 2);
+      ports.SetUrgency(1, 1, 3);
+      EXPECT_EQ(ports.Pick(), 1) << older << served;
+      ports.SetUrgency(0, 0, 4);
+      EXPECT_EQ(ports.Pick(), 0) << older << served;
+    }
+  }
+}
+
+TEST(CriticalFetchFirst, OfEquallyUrgentBlocksTheOneWithTheOlderWarpGoesFirst) {
+  for (const SlotId older : {0, 1}) {
+    for (const SlotId served : {0, 1}) {
+      TwoPorts ports(0, 1);
+      ports.SetOlder(older);
+      ports.Fetched(served);
+      EXPECT_EQ(ports.Pick(), older) << served;
+    }
+  }
+}
+
+TEST(CriticalFetchFirst, WithinABlockThePortsTakeTurns) {
+  for (const SlotId older : {0, 1}) {
+    TwoPorts ports(0, 0);
+    ports.SetOlder(older);
+    ports.SetUrgency(/*port=*/0, /*block=*/0, 5);  // another number at another port says nothing
+    for (const SlotId served : {0, 1}) {
+      ports.Fetched(served);
+      EXPECT_EQ(ports.Pick(), 1 - served) << older;
+    }
+  }
 }
 
 TEST(RoundRobinFetch, GoesOnBehindTheWarpFetchedLast) {
