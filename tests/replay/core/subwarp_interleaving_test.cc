@@ -15,16 +15,16 @@ using trace::testing::ProgramBuilder;
 using trace::testing::ThreadTrace;
 
 // 0 the branch; taken: 1 a load, 2 its use; else: 3 a load, 4 its use; 5 the exit, where they meet.
-trace::v1::KernelProgram TwoSides() {
+trace::v1::KernelProgram TwoSides(trace::v1::MemorySpace space = trace::v1::SPACE_GLOBAL) {
   trace::v1::KernelProgram program = ProgramBuilder("two_sides")
                                          .Block("start")
                                          .Branch("right", "left")
                                          .Block("left")
-                                         .Load()
+                                         .Load(space)
                                          .Alu()
                                          .Jump("end")
                                          .Block("right")
-                                         .Load()
+                                         .Load(space)
                                          .Alu()
                                          .Block("end")
                                          .Exit()
@@ -37,7 +37,8 @@ trace::v1::KernelProgram TwoSides() {
   return program;
 }
 
-Outcome RunSides(const std::string& divergence, uint32_t warps = 1) {
+Outcome RunSides(const std::string& divergence, uint32_t warps = 1,
+                 trace::v1::MemorySpace space = trace::v1::SPACE_GLOBAL) {
   RunOptions options = Small();
   options.divergence = divergence;
   options.scheduler = "oldest";
@@ -45,7 +46,7 @@ Outcome RunSides(const std::string& divergence, uint32_t warps = 1) {
   for (uint32_t warp = 0; warp < warps; ++warp) {
     for (const uint8_t taken : {1, 0, 1, 0}) threads.push_back(Thread({taken}, {0x1000}));
   }
-  return RunBoth(*MakeTrace(TwoSides(), 1, threads), options);
+  return RunBoth(*MakeTrace(TwoSides(space), 1, threads), options);
 }
 
 uint64_t Counter(const Outcome& outcome, const std::string& name) {
@@ -85,6 +86,20 @@ TEST(SubwarpInterleaving, AYieldDoesNotWaitForTheStall) {
   const Outcome yields = RunSides("subwarp_interleaving:select=any,yield=true");
   EXPECT_EQ(Counter(yields, "subwarp_yields"), 2);
   EXPECT_LE(second_load(yields), second_load(RunSides("subwarp_interleaving:select=any,yield=false")));
+}
+
+// Where a generic address lies is known only when it has been computed, so that such a load may come from afar. Shared
+// memory, constants and parameters are in the core.
+TEST(SubwarpInterleaving, YieldsBehindLoadsThatMayComeFromBeyondTheCore) {
+  for (const auto space :
+       {trace::v1::SPACE_GLOBAL, trace::v1::SPACE_LOCAL, trace::v1::SPACE_TEXTURE, trace::v1::SPACE_GENERIC}) {
+    const Outcome outcome = RunSides("subwarp_interleaving:select=any,yield=true", 1, space);
+    EXPECT_EQ(Counter(outcome, "subwarp_yields"), 2) << trace::v1::MemorySpace_Name(space);
+  }
+  for (const auto space : {trace::v1::SPACE_SHARED, trace::v1::SPACE_CONSTANT, trace::v1::SPACE_PARAM}) {
+    const Outcome outcome = RunSides("subwarp_interleaving:select=any,yield=true", 1, space);
+    EXPECT_EQ(Counter(outcome, "subwarp_yields"), 0) << trace::v1::MemorySpace_Name(space);
+  }
 }
 
 // Two warps on one port. While one of them could still issue nobody gives way under `all`.
