@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 #include "tests/replay/policies/schedule/scheduler_bench.h"
 
@@ -209,13 +211,21 @@ TEST_P(AnyScheduler, CountsHandOversRunsAndWaits) {
   EXPECT_EQ(bench.counter("longest_wait"), 2);
 }
 
+// With default parameters, and with every other choice of one: some choices are schedulers of their own.
 std::vector<std::string> AllSchedulers() {
-  std::vector<std::string> names;
-  for (const auto& [name, entry] : SchedulerRegistry::Get().entries()) names.push_back(name);
-  return names;
+  std::vector<std::string> all;
+  for (const auto& [name, entry] : SchedulerRegistry::Get().entries()) {
+    all.push_back(name);
+    for (const ParameterSpec& parameter : entry.info.parameters) {
+      for (const std::string& choice : parameter.choices) {
+        if (choice != parameter.default_value) all.push_back(absl::StrCat(name, ":", parameter.name, "=", choice));
+      }
+    }
+  }
+  return all;
 }
 INSTANTIATE_TEST_SUITE_P(Registered, AnyScheduler, testing::ValuesIn(AllSchedulers()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& info) { return absl::StrReplaceAll(info.param, {{":", "_"}, {"=", "_"}}); });
 
 }  // namespace
 }  // namespace heddle::replay

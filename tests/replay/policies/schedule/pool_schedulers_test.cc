@@ -288,5 +288,80 @@ TEST(DmajHeap, WarpsWithoutRoomInTheHeapWaitOutside) {
   EXPECT_EQ(bench.counter("max_heap"), 1);
 }
 
+TEST(DmajHeap, CountsThreadsThatJoinAWaitingWarpOrWarpsIfToldTo) {
+  for (const bool warps : {false, true}) {
+    SchedulerBench bench(warps ? "dmaj:heap=hardware,heap_ports=0,count=warps" : "dmaj:heap=hardware,heap_ports=0");
+    bench.Form(0, At(1), 4);
+    bench.Form(1, At(5), 1);
+    bench.Form(2, At(5), 1);
+    EXPECT_EQ(bench.Pick(), warps ? 1 : 0) << "four threads, or two warps";
+    bench.Form(3, At(1), 1);
+    EXPECT_EQ(bench.Pick(), 0) << "five threads, two warps";
+    for (const ThreadId thread : {40, 41, 42}) bench.Grow(1, thread);
+    EXPECT_EQ(bench.Pick(), 0) << "five threads against five, two warps against two: the lower PC";
+    bench.Grow(2, 43);
+    EXPECT_EQ(bench.Pick(), warps ? 0 : 1) << "six threads";
+  }
+}
+
+TEST(DmajHeap, BreaksTiesByLowerPcOrByAge) {
+  for (const bool oldest : {false, true}) {
+    SchedulerBench bench(oldest ? "dmaj:heap=hardware,heap_ports=0,tie=oldest" : "dmaj:heap=hardware,heap_ports=0");
+    bench.Form(0, At(5), 2);
+    bench.Form(1, At(1), 2);
+    EXPECT_EQ(bench.Pick(), oldest ? 0 : 1);
+  }
+}
+
+TEST(DmajHeap, AGroupThatLosesAWarpGoesDown) {
+  SchedulerBench bench("dmaj:heap=hardware");
+  bench.Form(0, At(1), 2);
+  bench.Form(1, At(1), 1);
+  bench.Form(2, At(5), 2);
+  EXPECT_EQ(bench.Pick(), 0) << "three threads at 1, two at 5";
+  bench.Withdraw(0);
+  EXPECT_EQ(bench.Pick(), kNoSlot) << "a swap brings 5 up";
+  bench.SetClock(1);
+  EXPECT_EQ(bench.PickAndIssue(), 2);
+  EXPECT_EQ(bench.PickAndIssue(), 1) << "still in its group";
+  EXPECT_EQ(bench.counter("heap_swaps"), 1);
+}
+
+TEST(DmajHeap, AGroupWithoutWarpsMakesRoomInTheHeap) {
+  SchedulerBench bench("dmaj:heap=hardware,heap_entries=1,heap_ports=0");
+  bench.Form(0, At(1), 1);
+  bench.Form(1, At(5), 4);  // waits outside
+  bench.Withdraw(0);
+  EXPECT_EQ(bench.PickAndIssue(), 1);
+  bench.Offer(0);
+  EXPECT_EQ(bench.PickAndIssue(), 0);
+  EXPECT_EQ(bench.counter("heap_doubles"), 0);
+}
+
+// Two sets of one way each: PCs 1 and 5 share a set, 2 is in the other.
+TEST(DmajHeap, TheTableForgetsThePcOfTheSameSetThatWasUsedLongestAgo) {
+  SchedulerBench bench("dmaj:heap=hardware,lut_entries=2,lut_ways=1,heap_ports=0");
+  bench.Form(0, At(1), 1);
+  bench.Form(1, At(2), 1);
+  EXPECT_EQ(bench.counter("heap_table_evictions"), 0);
+  bench.Form(2, At(5), 1);
+  EXPECT_EQ(bench.counter("heap_table_evictions"), 1) << "1 went";
+  bench.Form(3, At(2), 1);
+  EXPECT_EQ(bench.counter("heap_doubles"), 0) << "2 is known";
+  bench.Form(4, At(1), 1);
+  EXPECT_EQ(bench.counter("heap_doubles"), 1);
+
+  SchedulerBench two_ways("dmaj:heap=hardware,lut_entries=2,lut_ways=2,heap_ports=0");
+  two_ways.Form(0, At(1), 1);
+  two_ways.Form(1, At(2), 1);
+  two_ways.Form(2, At(1), 1);  // uses the entry of 1
+  two_ways.Form(3, At(5), 1);  // takes that of 2
+  two_ways.Form(4, At(1), 1);
+  EXPECT_EQ(two_ways.counter("heap_doubles"), 0);
+  two_ways.Form(5, At(2), 1);
+  EXPECT_EQ(two_ways.counter("heap_doubles"), 1);
+  EXPECT_EQ(two_ways.counter("heap_table_evictions"), 2);
+}
+
 }  // namespace
 }  // namespace heddle::replay
