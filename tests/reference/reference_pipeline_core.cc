@@ -115,7 +115,7 @@ std::vector<ReferencePipelineCore::Part> ReferencePipelineCore::PartsOf(const Ac
 
 void ReferencePipelineCore::ForgetIfDone(AccessId id) {
   const auto access = accesses_.find(id);
-  if (access == accesses_.end() || unacknowledged_.contains(id)) return;
+  if (access == accesses_.end() || access->second.in_stage || unacknowledged_.contains(id)) return;
   if (access->second.delivered.size() == access->second.lanes.size()) accesses_.erase(access);
 }
 

@@ -220,7 +220,11 @@ TEST(SideBySide, RandomTracesAgainstTheReference) {
   int overlapping = 0;
   int compared = 0;
   int split = 0;
-  for (const uint64_t seed : Seeds(1, 80)) {
+  std::vector<uint64_t> seeds;
+  for (const uint64_t seed : Seeds(1, 80)) seeds.push_back(seed);
+  // Lanes of an access reached the registers one by one, the last of them before it left the memory's stage.
+  if (Slice() == 0) seeds.insert(seeds.end(), {132, 150, 156});
+  for (const uint64_t seed : seeds) {
     const LaunchCase launch_case = MakeLaunchCase(seed);
     const machine::v1::Machine& machine = launch_case.random_case.machine;
     SCOPED_TRACE(launch_case.random_case.Text());
