@@ -151,8 +151,9 @@ class Runner:
         left = [part for part in every if part.name not in state["done"]]
         if len(left) < len(every):
             print(f"Goes on after {len(every) - len(left)} of {len(every)} parts.", file=out, flush=True)
-        for part in left:
-            if time.monotonic() > end:
+        for number, part in enumerate(left):
+            # At least one, so that every run comes further however long it takes to begin.
+            if number > 0 and time.monotonic() > end:
                 print("The time is over.", file=out)
                 return
             log = folder / (re.sub(r"[^A-Za-z0-9_.-]+", "-", part.name) + ".log")
