@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <optional>
 #include <ranges>
 #include <set>
@@ -162,13 +163,30 @@ std::string AcceptedConfiguration::Text() const {
 
 namespace {
 
+// "" for the default parameters, or the variations of these.
+std::vector<std::string> ParametersOf(const PolicyInfo& info, bool varied) {
+  return varied ? Variations(info) : std::vector<std::string>{""};
+}
+
+// Adds the configuration; with the first divergence policy that goes with the others if its own does not.
+void AddWithSomeDivergence(const Configuration& configuration, AllConfigurations& all) {
+  Configuration other = configuration;
+  if (!CheckConfiguration(configuration).ok()) {
+    for (const std::string& divergence : Names<DivergenceRegistry>()) {
+      other.divergence = {divergence, ""};
+      if (CheckConfiguration(other).ok()) return Add(other, all);
+    }
+  }
+  Add(configuration, all);
+}
+
 // Adds the policies of a further seam, with default parameters or with variations of these, next to every divergence
 // policy and next to every scheduler.
 template <typename Registry>
 void AddSeam(PolicySpec Configuration::* part, bool varied, AllConfigurations& all) {
   const std::string usual = (Configuration().*part).name;
   for (const auto& [name, entry] : Registry::Get().entries()) {
-    for (const std::string& parameters : varied ? Variations(entry.info) : std::vector<std::string>{""}) {
+    for (const std::string& parameters : ParametersOf(entry.info, varied)) {
       if (name == usual && parameters.empty()) continue;  // that is among the pairs
       Configuration configuration;
       configuration.*part = {name, parameters};
@@ -180,8 +198,29 @@ void AddSeam(PolicySpec Configuration::* part, bool varied, AllConfigurations& a
       for (const std::string& scheduler : Names<SchedulerRegistry>()) {
         if (scheduler == Configuration().scheduler.name) continue;
         configuration.scheduler = {scheduler, ""};
-        Add(configuration, all);
+        AddWithSomeDivergence(configuration, all);
       }
+    }
+  }
+}
+
+// Adds the policies of two further seams next to one another, with default parameters or with variations of one of the
+// two.
+template <typename FirstRegistry, typename SecondRegistry>
+void AddTwoSeams(PolicySpec Configuration::* first, PolicySpec Configuration::* second, bool varied,
+                 AllConfigurations& all) {
+  const auto add = [&](const PolicySpec& one, const PolicySpec& other) {
+    if (one.name == (Configuration().*first).name || other.name == (Configuration().*second).name) return;
+    Configuration configuration;
+    configuration.*first = one;
+    configuration.*second = other;
+    Add(configuration, all);
+  };
+  for (const auto& [name, entry] : FirstRegistry::Get().entries()) {
+    for (const auto& [other_name, other] : SecondRegistry::Get().entries()) {
+      for (const std::string& parameters : ParametersOf(entry.info, varied)) add({name, parameters}, {other_name, ""});
+      if (!varied) continue;
+      for (const std::string& parameters : Variations(other.info)) add({name, ""}, {other_name, parameters});
     }
   }
 }
@@ -190,6 +229,7 @@ void AddOtherSeams(Seams seams, bool varied, AllConfigurations& all) {
   if (seams == Seams::kPairs) return;
   AddSeam<DispatchRegistry>(&Configuration::dispatch, varied, all);
   AddSeam<FetchRegistry>(&Configuration::fetch, varied, all);
+  AddTwoSeams<DispatchRegistry, FetchRegistry>(&Configuration::dispatch, &Configuration::fetch, varied, all);
 }
 
 }  // namespace
@@ -233,6 +273,8 @@ AllConfigurations VariedConfigurations(Seams seams) {
 AllConfigurations MemoryConfigurations(bool varied) {
   AllConfigurations all;
   AddSeam<MemoryRegistry>(&Configuration::memory, varied, all);
+  AddTwoSeams<MemoryRegistry, DispatchRegistry>(&Configuration::memory, &Configuration::dispatch, varied, all);
+  AddTwoSeams<MemoryRegistry, FetchRegistry>(&Configuration::memory, &Configuration::fetch, varied, all);
   return all;
 }
 
@@ -265,6 +307,21 @@ std::vector<AcceptedConfiguration> NextOf(const std::vector<AcceptedConfiguratio
   std::vector<AcceptedConfiguration> some;
   for (size_t i = 0; i < std::min(count, all.size()); ++i) some.push_back(all[next++ % all.size()]);
   return some;
+}
+
+std::vector<AcceptedConfiguration> TakeForMachine(std::deque<AcceptedConfiguration>& queue, size_t count,
+                                                  const machine::v1::Machine& machine) {
+  std::vector<AcceptedConfiguration> taken;
+  for (size_t i = 0; i < queue.size() && taken.size() < count;) {
+    if (Validate(queue[i].configuration, &machine).ok()) {
+      taken.push_back(queue[i]);
+      queue.erase(queue.begin() + static_cast<ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+  queue.insert(queue.end(), taken.begin(), taken.end());
+  return taken;
 }
 
 std::vector<AcceptedConfiguration> ForMachine(const std::vector<AcceptedConfiguration>& all,

@@ -3,6 +3,7 @@
 #define HEDDLE_TESTS_CONFORMANCE_CONFIGURATIONS_H_
 
 #include <cstdint>
+#include <deque>
 #include <ranges>
 #include <string>
 #include <vector>
@@ -41,7 +42,7 @@ struct AllConfigurations {
 // Which policies are combined.
 enum class Seams {
   kPairs,  // every divergence policy with every scheduler
-  kAll,    // also the other dispatchers and fetch policies, each with every divergence policy and with every scheduler
+  kAll,    // also the other dispatchers and fetch policies, each with every policy of every other of these seams
 };
 
 // With default parameters. Policies of shared libraries are among them if the environment variable
@@ -55,8 +56,8 @@ AllConfigurations DefaultConfigurations(Seams seams = Seams::kPairs);
 // turned round.
 AllConfigurations VariedConfigurations(Seams seams = Seams::kPairs);
 
-// Every memory policy but the machine's own rule, next to every divergence policy and next to every scheduler, with
-// default parameters or with variations of these. They go with machines that have a data cache: MakeCacheCase.
+// Every memory policy but the machine's own rule, next to every policy of every other seam, with default parameters or
+// with variations of these. They go with machines that have a data cache: MakeCacheCase.
 AllConfigurations MemoryConfigurations(bool varied);
 
 // Whether HEDDLE_CONFORMANCE_ONLY leaves out some of the policies.
@@ -76,6 +77,11 @@ std::vector<AcceptedConfiguration> ForMachine(const std::vector<AcceptedConfigur
 
 // The next `count` of `all`, or all of them if these are fewer: from number `next` on, round and round.
 std::vector<AcceptedConfiguration> NextOf(const std::vector<AcceptedConfiguration>& all, size_t count, size_t& next);
+
+// The first `count` of the queue that go with the machine, or fewer if it has no more of these. They move to the end of
+// the queue, the others keep their places.
+std::vector<AcceptedConfiguration> TakeForMachine(std::deque<AcceptedConfiguration>& queue, size_t count,
+                                                  const machine::v1::Machine& machine);
 
 // `all` in another order, always the same one, which has nothing to do with the policies' names: a part of it is a fair
 // sample.

@@ -1,6 +1,8 @@
 // The rules that every divergence policy keeps with every scheduler, on random structured programs. The policies come
 // from the registries; a new policy file is tested without an edit here.
 #include <algorithm>
+#include <array>
+#include <deque>
 #include <iostream>
 #include <map>
 #include <set>
@@ -13,7 +15,10 @@
 #include "gtest/gtest.h"
 #include "replay/engine/replay.h"
 #include "replay/engine/replay_launch.h"
+#include "replay/seams/block_dispatcher.h"
 #include "replay/seams/divergence_policy.h"
+#include "replay/seams/fetch_policy.h"
+#include "replay/seams/memory_policy.h"
 #include "replay/seams/warp_scheduler.h"
 #include "tests/conformance/checked_replay.h"
 #include "tests/conformance/configurations.h"
@@ -70,6 +75,58 @@ TEST(Registries, EveryPolicyAndSchedulerIsInAnAcceptedPair) {
   for (const char* name : {"lrr", "gto", "fifo"}) EXPECT_TRUE(seen.contains(std::string("scheduler ") + name));
 }
 
+constexpr std::array<PolicySpec Configuration::*, 5> kSeams = {&Configuration::divergence, &Configuration::scheduler,
+                                                               &Configuration::dispatch, &Configuration::fetch,
+                                                               &Configuration::memory};
+
+template <typename Registry>
+std::vector<std::string> NamesIn() {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : Registry::Get().entries()) names.push_back(name);
+  return names;
+}
+
+// Whether some divergence policy and some scheduler go with the two.
+bool GoTogether(size_t seam, const std::string& one, size_t other_seam, const std::string& other) {
+  for (const std::string& divergence : NamesIn<DivergenceRegistry>()) {
+    for (const std::string& scheduler : NamesIn<SchedulerRegistry>()) {
+      Configuration configuration;
+      configuration.divergence.name = divergence;
+      configuration.scheduler.name = scheduler;
+      (configuration.*kSeams[seam]).name = one;
+      (configuration.*kSeams[other_seam]).name = other;
+      if (Validate(configuration).ok()) return true;
+    }
+  }
+  return false;
+}
+
+TEST(Registries, EveryTwoPoliciesOfTwoSeamsThatGoTogetherAreInAConfiguration) {
+  if (OnlySomeAreWanted()) GTEST_SKIP() << "most pairs are left out";
+  const std::array<std::vector<std::string>, 5> policies = {NamesIn<DivergenceRegistry>(), NamesIn<SchedulerRegistry>(),
+                                                            NamesIn<DispatchRegistry>(), NamesIn<FetchRegistry>(),
+                                                            NamesIn<MemoryRegistry>()};
+  std::set<std::tuple<size_t, std::string, size_t, std::string>> seen;
+  for (const AllConfigurations& all : {DefaultConfigurations(Seams::kAll), MemoryConfigurations(/*varied=*/false)}) {
+    for (const AcceptedConfiguration& one : all.accepted) {
+      for (size_t a = 0; a < kSeams.size(); ++a) {
+        for (size_t b = a + 1; b < kSeams.size(); ++b) {
+          seen.emplace(a, (one.configuration.*kSeams[a]).name, b, (one.configuration.*kSeams[b]).name);
+        }
+      }
+    }
+  }
+  for (size_t a = 0; a < kSeams.size(); ++a) {
+    for (size_t b = a + 1; b < kSeams.size(); ++b) {
+      for (const std::string& one : policies[a]) {
+        for (const std::string& other : policies[b]) {
+          EXPECT_EQ(seen.contains({a, one, b, other}), GoTogether(a, one, b, other)) << one << " and " << other;
+        }
+      }
+    }
+  }
+}
+
 TEST(PolicyRules, HoldForEveryPairWithDefaultParametersOnRandomPrograms) {
   const std::vector<AcceptedConfiguration> all = DefaultConfigurations(Seams::kAll).accepted;
   for (const uint64_t seed : Seeds(100'001, 200)) {
@@ -106,14 +163,19 @@ TEST(PolicyRules, HoldForEveryMemoryPolicyBeforeSmallCaches) {
   if (all.empty()) GTEST_SKIP() << "no memory policy is wanted";
   all = Shuffled(std::move(all));
   constexpr size_t kPerProgram = 12;
-  size_t next = Slice() * Programs(60) * kPerProgram;
+  std::deque<AcceptedConfiguration> queue(all.begin(), all.end());
+  std::ranges::rotate(queue, queue.begin() + static_cast<ptrdiff_t>(Slice() * Programs(60) * kPerProgram % all.size()));
+  std::set<std::string> run;
   for (const uint64_t seed : Seeds(500'001, 60)) {
     const RandomCase random_case = MakeCacheCase(seed);
     SCOPED_TRACE(random_case.Text());
-    const std::vector<AcceptedConfiguration> some = NextOf(all, kPerProgram, next);
-    ExpectRulesKept(*random_case.reader, random_case.machine, ForMachine(some, random_case.machine));
+    const std::vector<AcceptedConfiguration> some = TakeForMachine(queue, kPerProgram, random_case.machine);
+    ExpectRulesKept(*random_case.reader, random_case.machine, some);
     if (HasFailure()) return;
+    for (const AcceptedConfiguration& one : some) run.insert(one.Text());
   }
+  // A thorough run leaves none out.
+  EXPECT_GE(run.size(), std::min(all.size(), Programs(60) * kPerProgram / 2));
 }
 
 // Results carry what a policy declares; and the programs are wild enough to make the known policies count.
