@@ -37,8 +37,8 @@ struct Calibrated {
 };
 
 std::string ValueText(double value) {
-  return value >= 1e6 ? absl::StrFormat("%.2fe9", value / 1e9)
-                      : absl::StrFormat(value >= 1000 ? "%.0f" : "%.1f", value);
+  if (value >= 1e6) return absl::StrFormat("%.2fe9", value / 1e9);
+  return absl::StrFormat("%.*f", value >= 1000 ? 0 : 1, value);
 }
 
 std::string SettingText(const ModelBenchmark& model) {
