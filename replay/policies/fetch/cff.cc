@@ -45,14 +45,16 @@ class CriticalFetchFirst final : public FetchPolicy {
     if (eligible.empty()) return kNoSlot;
     const SlotId last = view.last_issued[static_cast<size_t>(port)];
     const bool stalled = last != kNoSlot && view.issued[static_cast<size_t>(port)] != last;
-    if (skip_stalled_ && stalled && eligible.Contains(last)) {
+    const bool passes_over = skip_stalled_ && stalled && eligible.Contains(last);
+    if (passes_over) {
       eligible.Erase(last);
       if (eligible.empty()) return last;
     }
     if (falls_through_) return Ask(port, eligible);
-    // Only the first of the whole order, whatever its buffer holds.
+    // Only the first of the whole order, whatever its buffer holds. A warp that is passed over is not in it: it needs
+    // instructions to issue, so that a greedy scheduler would put it first for ever.
     table_.offered.ForEach([&](SlotId slot) {
-      if (table_.port[slot] == port) all.Insert(slot);
+      if (table_.port[slot] == port && !(passes_over && slot == last)) all.Insert(slot);
     });
     if (all.empty()) return kNoSlot;
     const SlotId first = Ask(port, all);

@@ -212,6 +212,19 @@ TEST(CriticalFetchFirst, WithinABlockThePortsTakeTurns) {
   }
 }
 
+// The greedy warp stays the first of the order, and cannot issue before something is fetched for it or another.
+TEST(CriticalFetchFirst, OnlyTheVeryFirstBesidesTheWarpThatIsPassedOver) {
+  SchedulerBench bench("gto");
+  for (SlotId slot : {0, 1, 2}) bench.Form(slot);
+  bench.Issue(1);
+  bench.Offer(1);
+  FetchBench fetch(bench, "cff:skip_stalled=true,fallthrough=false");
+  fetch.SetIssued(/*now=*/kNoSlot, /*last=*/1);
+  EXPECT_EQ(fetch.Pick(), 0) << "the oldest";
+  fetch.SetEntries(0, 2);
+  EXPECT_EQ(fetch.Pick(), kNoSlot) << "0 is the first of the others, and needs nothing";
+}
+
 TEST(RoundRobinFetch, GoesOnBehindTheWarpFetchedLast) {
   SchedulerBench bench("mwf:order=lrr");
   SetUpFigure7(bench);
