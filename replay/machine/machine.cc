@@ -3,23 +3,17 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <sstream>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
-#include "google/protobuf/descriptor.h"
-#include "google/protobuf/io/tokenizer.h"
-#include "google/protobuf/text_format.h"
+#include "traces/base/proto_text.h"
 #include "traces/base/status_macros.h"
 #include "traces/base/suggest.h"
 
@@ -35,39 +29,8 @@ namespace heddle::replay {
 namespace {
 
 namespace fs = std::filesystem;
-using google::protobuf::Descriptor;
 
 constexpr char kEnding[] = ".textproto";
-
-std::vector<std::string> FieldNames(const Descriptor& message) {
-  std::vector<std::string> names;
-  for (int i = 0; i < message.field_count(); ++i) names.push_back(message.field(i)->name());
-  return names;
-}
-
-// The parser says: Message type "a.b.C" has no field named "x". Adds what the message does have.
-std::string ExplainUnknownField(const std::string& message) {
-  const std::vector<std::string> parts = absl::StrSplit(message, '"');
-  if (parts.size() != 5 || parts[2] != " has no field named ") return message;
-  const Descriptor* type = machine::v1::Machine::descriptor()->file()->pool()->FindMessageTypeByName(parts[1]);
-  if (type == nullptr) return message;
-  return UnknownNameMessage(absl::StrCat("field of ", type->name()), parts[3], FieldNames(*type));
-}
-
-// Keeps the first error of the text parser, as "line 3, column 7: what".
-class FirstError : public google::protobuf::io::ErrorCollector {
- public:
-  void AddError(int line, google::protobuf::io::ColumnNumber column, const std::string& message) override {
-    if (!text_.empty()) return;
-    const std::string what = ExplainUnknownField(message);
-    text_ = line < 0 ? what : absl::StrCat("line ", line + 1, ", column ", column + 1, ": ", what);
-  }
-  void AddWarning(int, google::protobuf::io::ColumnNumber, const std::string&) override {}
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
 
 absl::StatusOr<std::string> ReadText(const std::string& path) {
   // Directories open as streams, and then read as empty files: ask first.
@@ -122,15 +85,9 @@ absl::StatusOr<machine::v1::Machine> LoadMachine(std::string_view name) {
   HEDDLE_ASSIGN_OR_RETURN(std::string text, ReadText(path));
 
   machine::v1::Machine machine;
-  google::protobuf::TextFormat::Parser parser;
-  FirstError errors;
-  parser.RecordErrorsTo(&errors);
-  if (!parser.ParseFromString(text, &machine)) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": ", errors.text()));
-  }
-  if (const absl::Status status = CheckMachine(machine); !status.ok()) {
-    return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
-  }
+  absl::Status status = ParseProtoText(text, machine);
+  if (status.ok()) status = CheckMachine(machine);
+  if (!status.ok()) return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
   return machine;
 }
 

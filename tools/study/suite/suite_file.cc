@@ -1,6 +1,5 @@
 #include "tools/study/suite/suite_file.h"
 
-#include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "tools/study/sweep/folder.h"
+#include "traces/base/proto_text.h"
 #include "traces/base/status_macros.h"
 #include "traces/base/suggest.h"
 
@@ -26,18 +26,6 @@ using ::heddle::suite::v1::Suite;
 
 constexpr char kEnding[] = ".textproto";
 constexpr uint64_t kMostBytes = 16 << 20;  // a suite of a hundred programs has some 100 kB
-
-class FirstError final : public google::protobuf::io::ErrorCollector {
- public:
-  void AddError(int line, int column, const std::string& message) override {
-    if (!text_.empty()) return;
-    text_ = line < 0 ? message : absl::StrCat("line ", line + 1, ", column ", column + 1, ": ", message);
-  }
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
 
 }  // namespace
 
@@ -75,11 +63,8 @@ absl::StatusOr<Suite> ParseSuite(const std::string& name) {
   }
   HEDDLE_ASSIGN_OR_RETURN(const std::string text, sweep::ReadWholeFile(path));
   Suite suite;
-  google::protobuf::TextFormat::Parser parser;
-  FirstError errors;
-  parser.RecordErrorsTo(&errors);
-  if (!parser.ParseFromString(text, &suite)) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": ", errors.text()));
+  if (const absl::Status status = ParseProtoText(text, suite); !status.ok()) {
+    return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
   }
   return suite;
 }

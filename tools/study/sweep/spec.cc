@@ -1,8 +1,5 @@
 #include "tools/study/sweep/spec.h"
 
-#include <google/protobuf/io/tokenizer.h>
-#include <google/protobuf/text_format.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -12,8 +9,8 @@
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "tools/study/sweep/folder.h"
+#include "traces/base/proto_text.h"
 #include "traces/base/status_macros.h"
 #include "traces/base/suggest.h"
 
@@ -22,30 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 namespace proto = heddle::sweep::v1;
-
-// The first error of the text parser; an unknown field lists the known ones.
-class FirstError : public google::protobuf::io::ErrorCollector {
- public:
-  void AddError(int line, google::protobuf::io::ColumnNumber column, const std::string& message) override {
-    if (!text_.empty()) return;
-    std::string what = message;
-    const std::vector<std::string> parts = absl::StrSplit(message, '"');
-    if (parts.size() == 5 && parts[2] == " has no field named ") {
-      const auto* type = proto::Sweep::descriptor()->file()->pool()->FindMessageTypeByName(parts[1]);
-      std::vector<std::string> names;
-      for (int i = 0; type != nullptr && i < type->field_count(); ++i) names.push_back(type->field(i)->name());
-      if (type != nullptr) {
-        what = UnknownNameMessage(absl::StrCat("field of ", type->name()), parts[3], names);
-      }
-    }
-    text_ = line < 0 ? what : absl::StrCat("line ", line + 1, ", column ", column + 1, ": ", what);
-  }
-  void AddWarning(int, google::protobuf::io::ColumnNumber, const std::string&) override {}
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
 
 absl::Status Refuse(const std::string& what) { return absl::InvalidArgumentError(what); }
 
@@ -227,10 +200,9 @@ absl::StatusOr<Spec> ReadSpec(const std::string& path) {
   if (!file) return absl::NotFoundError(absl::StrCat(path, ": cannot be read: ", std::strerror(errno)));
 
   Spec spec;
-  google::protobuf::TextFormat::Parser parser;
-  FirstError errors;
-  parser.RecordErrorsTo(&errors);
-  if (!parser.ParseFromString(std::move(text).str(), &spec.sweep)) return refuse(errors.text());
+  if (absl::Status status = ParseProtoText(std::move(text).str(), spec.sweep); !status.ok()) {
+    return refuse(std::string(status.message()));
+  }
   if (absl::Status status = CheckLists(spec.sweep); !status.ok()) return refuse(std::string(status.message()));
   for (int i = 0; i < spec.sweep.parameter_size(); ++i) {
     auto parameter = ReadParameter(spec.sweep.parameter(i));
