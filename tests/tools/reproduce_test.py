@@ -218,6 +218,159 @@ class Reproduce(CommandTest):
         self.assertEqual(gain["direction"], "agrees")
         self.assertEqual(gain["numbers"][0]["noise"], 0, "issues of static warps do not depend on time")
 
+    def test_claims_are_held_against_the_rules_of_comparison(self):
+        self.reproduce()
+        claims = self.claims()
+        self.assertEqual(claims["bits"]["verdict"], "reproduced")
+        self.assertEqual(claims["blocks"]["verdict"], "contradicted")
+        self.assertEqual(claims["order"]["verdict"], "contradicted")
+        self.assertEqual(claims["area"]["verdict"], "not_computed")
+        self.assertEqual(claims["gain"]["verdict"], "reproduced")
+        left_out = claims["gain"]["leave_one_out"]
+        self.assertLess(left_out["low"], left_out["high"])
+        self.assertIn(left_out["most_influential"], ("search", "queens"))
+        self.assertIn(left_out["without_it"], (left_out["low"], left_out["high"]))
+        rules = self.document()["rules"]
+        self.assertEqual(rules["reproduced"]["of"], 4, "gain, order, activity and area: two rows have no order")
+        self.assertEqual(rules["exchanged_labels"]["permutations"], 999)
+        page = self.page()
+        for words in ("### By the rules of comparison", "With the labels of the runs exchanged", "**Blocks per SM**"):
+            self.assertIn(words, page)
+
+    def test_one_large_program_makes_a_mean_fragile(self):
+        self.reproduce(text=PAPER.replace("neutral: 1 decimals: 2", "neutral: 1 decimals: 2 largest: 1.01"))
+        gain = self.claims()["gain"]
+        self.assertEqual(gain["direction"], "agrees")
+        self.assertEqual(gain["verdict"], "fragile")
+        self.assertIn("is beyond the paper's largest", gain["reason"])
+
+    def test_kernels_say_where_they_are_from_and_how_many_blocks_fit(self):
+        text = PAPER.replace('trace: "bfs" }', 'trace: "bfs" paper_blocks_per_sm: 3 }')
+        self.reproduce(text=text)
+        kernels = {kernel["name"]: kernel for kernel in self.document()["kernels"]}
+        self.assertEqual(kernels["search"]["from"], "own")
+        self.assertNotIn("from", kernels["lost"])
+        residency = kernels["search"]["residency"]
+        self.assertEqual(residency["paper"]["blocks_per_sm"], 3)
+        self.assertGreater(residency["counted"]["blocks_per_sm"], 0)
+        self.assertGreater(residency["assembled"]["registers"], 0)
+        self.assertNotIn("schedule_dependent_per_cent", kernels["search"], "samples are not certified")
+        self.assertIn("Not certified", self.page())
+
+    def test_an_original_takes_the_place_of_our_kernel(self):
+        originals = self.folder / "originals"
+        traces = originals / "suite" / "traces"
+        traces.mkdir(parents=True)
+        shutil.copy2(SAMPLES / "reduction.htrace", traces / "finder.paper.htrace")
+        text = PAPER.replace(
+            'trace: "bfs" }',
+            'trace: "bfs" original { suite: "suite" program: "finder" size: "paper" note: "theirs" } }',
+        ).replace(
+            'missing: "nobody has it" }', 'missing: "nobody has it" original { suite: "suite" program: "lost" } }'
+        )
+        own = self.reproduce(text=text) and self.claims()["gain"]["numbers"][0]["ours"]
+        self.reproduce("--originals", originals, text=text)
+        kernels = {kernel["name"]: kernel for kernel in self.document()["kernels"]}
+        self.assertEqual(
+            [kernels[name].get("from") for name in ("search", "queens", "lost")], ["original", "own", None]
+        )
+        self.assertNotEqual(self.claims()["gain"]["numbers"][0]["ours"], own)
+        self.assertEqual(self.claims()["rows"]["left_out"], {"lost": "nobody has it"})
+        self.assertIn("| search | the paper's program | `suite finder` |", self.page())
+        # A program that we lack, and that is there as an original.
+        shutil.copy2(SAMPLES / "reduction.htrace", traces / "lost.default.htrace")
+        self.reproduce("--originals", originals, text=text)
+        self.assertNotIn("left_out", self.claims()["rows"])
+        self.assert_refused(
+            2,
+            "reproduce",
+            self.folder / "ours.textproto",
+            "-o",
+            self.folder / "out",
+            "--originals",
+            self.folder / "nowhere",
+            says=("--originals",),
+        )
+
+    def test_scores_are_frozen_and_claims_with_them(self):
+        self.reproduce("--freeze")
+        ledger = (self.folder / "out" / "ours.ledger").read_text()
+        self.assertIn('direction: "opposite"', ledger)
+        paper = self.folder / "ours.textproto"
+        (self.folder / "ours.ledger").write_text(ledger)
+        self.reproduce()
+        scores = self.document()["ledger"]
+        self.assertEqual(scores["directions_then"], scores["directions_now"])
+        self.assertEqual(scores["directions_then"]["of"], 3)
+        self.assertIn("The ledger of", self.page())
+        paper.write_text(PAPER.replace("tolerance: 1", "tolerance: 2"))
+        self.assert_refused(
+            2, "reproduce", paper, "-o", self.folder / "out", says=("ours.textproto", "claim rows", "ledger")
+        )
+        (self.folder / "ours.ledger").write_text("entry { nonsense: 1 }")
+        paper.write_text(PAPER)
+        self.assert_refused(2, "reproduce", paper, "-o", self.folder / "out", says=("ours.ledger", "line 1", "nonsense"))
+
+    def test_claims_that_agree_are_audited(self):
+        text = PAPER.replace("neutral: 1 decimals: 2", 'neutral: 1 decimals: 2 suspect: ["width", "no_queens"]')
+        self.reproduce("--causes", "9", "--audit", "5", text=text)
+        self.assertEqual(self.document()["rules"]["audited"], ["gain"], "of those that agree it alone has suspects")
+        self.assertIn("varied", self.claims()["gain"])
+        self.assertIn("**Audit.** 1 claims that agree", self.page())
+        self.assert_refused(
+            2,
+            "reproduce",
+            self.folder / "ours.textproto",
+            "-o",
+            self.folder / "out",
+            "--audit",
+            "5",
+            says=("--audit", "--causes"),
+        )
+
+    def test_headlines_have_more_seeds_of_noise(self):
+        text = PAPER.replace("fermi_fixed", "baws_gtx480").replace(
+            "neutral: 1 decimals: 2", "neutral: 1 headline: true"
+        )
+        self.reproduce("--jitter", "2", "--headline-jitter", "4", text=text)
+        points = (self.folder / "out" / "ours" / "points.jsonl").read_text().splitlines()
+        seeds = {}
+        for point in map(json.loads, points):
+            seeds.setdefault(point["divergence"], set()).add(point["seed"])
+        self.assertEqual(seeds["nrec"], {1, 2, 3, 4}, "of the headline alone")
+        self.assertEqual(self.document()["seeds_of_noise_of_headlines"], 4)
+
+    def test_only_baselines_can_be_fitted_to(self):
+        fit = 'fit { what: "inputs" claim: "gain" date: "2026-11-28" }'
+        paper = self.folder / "wrong.textproto"
+        paper.write_text(PAPER + fit)
+        self.assert_refused(
+            2, "reproduce", paper, "-o", self.folder / "out", says=("claim gain", "run nrec is no baseline")
+        )
+        baselines = PAPER.replace('machine: "fermi_fixed" }', 'machine: "fermi_fixed" baseline: true }', 1).replace(
+            'divergence: "nrec" }', 'divergence: "nrec" baseline: true }'
+        )
+        self.reproduce(text=baselines + fit)
+        self.assertEqual(self.claims()["gain"]["verdict"], "fitted")
+        self.assertIn("**Fitted to baselines**", self.page())
+
+    def test_deviations_are_a_register(self):
+        deviation = (
+            'deviation { id: "scope" where: "Section 2" theirs: "blocks" ours: "cores" effect: "more to regroup" '
+            'bias: FOR_THE_PAPER claim: "gain" }'
+        )
+        self.reproduce(text=PAPER + deviation)
+        (told,) = self.document()["deviations"]
+        self.assertEqual((told["bias"], told["claims"]), ("FOR_THE_PAPER", ["gain"]))
+        self.assertIn("| scope | Section 2 | blocks | cores | more to regroup | for the paper | gain |", self.page())
+        paper = self.folder / "wrong.textproto"
+        for broken, word in (
+            (deviation.replace("FOR_THE_PAPER", "BIAS_UNSPECIFIED"), "bias"),
+            (deviation.replace('"gain"', '"pain"'), "pain"),
+        ):
+            paper.write_text(PAPER + broken)
+            self.assert_refused(2, "reproduce", paper, "-o", self.folder / "out", says=("deviation scope", word))
+
     def test_wrong_claims_are_refused_with_their_place(self):
         def refused(text, *says):
             paper = self.folder / "wrong.textproto"

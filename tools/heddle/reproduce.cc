@@ -57,6 +57,16 @@ class Reproduce final : public Command {
     command
         .add_option("--recipes", arguments_.recipes, "Folder of the kernels; else traces/kernels of the source tree")
         ->check(NotEmpty());
+    command
+        .add_option("--originals", arguments_.originals,
+                    "Folder with the output of `heddle suite run` of each suite, under its name: where a paper's own "
+                    "program is there, claims are computed from it")
+        ->check(CLI::ExistingDirectory);
+    command
+        .add_option(
+            "--certify", arguments_.certify,
+            "Certify new recordings in so many other orders of threads: rows whose paths depend on it are marked")
+        ->check(WholeNumberFromTo(1, 1000));
     command.add_option("--registers", arguments_.registers, kRegistersHelp)->expected(1)->take_all()->check(NotEmpty());
     command.add_option("--jobs", arguments_.jobs, "Threads")->check(WholeNumberFromTo(1, 1024))->capture_default_str();
     command
@@ -64,6 +74,11 @@ class Reproduce final : public Command {
                     "Run everything so many times with a little noise on the memory's latencies; effects within it do "
                     "not count")
         ->check(WholeNumberFromTo(2, 1000));
+    command
+        .add_option("--headline-jitter", arguments_.headline_jitter,
+                    "With --jitter: so many times at least for claims of abstracts and conclusions")
+        ->check(WholeNumberFromTo(2, 1000))
+        ->capture_default_str();
     command.add_flag("--sensitivity", arguments_.sensitivity,
                      "Also with the other choice at every point that the paper leaves open: which conclusions change?");
     command
@@ -77,6 +92,13 @@ class Reproduce final : public Command {
                     "For claims that do not come out also run each suspect, with the inputs of --size, if it needs at "
                     "most so many replays")
         ->check(WholeNumberFromTo(1, 1'000'000));
+    auto* const causes = command.get_option("--causes");
+    command
+        .add_option("--audit", arguments_.audit,
+                    "Treat so many claims that agree as --causes does those that do not: do they still come out?")
+        ->check(WholeNumberFromTo(1, 1000))
+        ->needs(causes);
+    command.add_flag("--freeze", arguments_.freeze, "Also write OUTPUT/PAPER.ledger, the scores of today");
     command.add_option("--page", arguments_.page, "File for the page of all papers; else OUTPUT/reproduction.md")
         ->check(NotEmpty());
     command

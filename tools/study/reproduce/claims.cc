@@ -1,16 +1,15 @@
 #include "tools/study/reproduce/claims.h"
 
-#include <google/protobuf/io/tokenizer.h>
-#include <google/protobuf/text_format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <set>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "tools/study/reproduce/ledger.h"
 #include "tools/study/reproduce/metrics.h"
 #include "tools/study/sweep/folder.h"
+#include "traces/base/proto_text.h"
 #include "traces/base/status_macros.h"
 #include "traces/base/suggest.h"
 
@@ -31,17 +30,6 @@ constexpr char kEnding[] = ".textproto";
 
 absl::Status Refuse(const std::string& what) { return absl::InvalidArgumentError(what); }
 
-class FirstError final : public google::protobuf::io::ErrorCollector {
- public:
-  void AddError(int line, int column, const std::string& message) override {
-    if (text_.empty()) text_ = absl::StrCat("line ", line + 1, ", column ", column + 1, ": ", message);
-  }
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
-
 fs::path ClaimsFolder() {
   std::error_code error;
   const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
@@ -54,8 +42,12 @@ v1::Run Inherit(const v1::Run& base, const v1::Run& run) {
   v1::Run all = base;
   all.MergeFrom(run);  // strings that are empty do not replace, repeated ones are appended
   all.set_like("");
+  all.set_baseline(run.baseline());
   return all;
 }
+
+// Of kernels that are missing an original may be there.
+bool MayBeThere(const v1::Kernel& kernel) { return kernel.missing().empty() || kernel.has_original(); }
 
 class Checker {
  public:
@@ -97,6 +89,8 @@ class Checker {
         if (!ids.contains(id)) return Refuse(absl::StrCat("variation ", variation.id(), ": there is no claim ", id));
       }
     }
+    HEDDLE_RETURN_IF_ERROR(Deviations(ids));
+    HEDDLE_RETURN_IF_ERROR(Fits());
     for (const v1::Finding& finding : paper_.finding()) {
       if (finding.text().empty() || finding.claim().empty()) return Refuse("a finding needs a text and claims");
       for (const std::string& id : finding.claim()) {
@@ -116,7 +110,10 @@ class Checker {
         return Refuse(absl::StrCat("two kernels are called ", kernel.name()));
       }
       all_.lists[kernel.name()];
-      if (kernel.missing().empty()) all_.lists[kernel.name()].push_back(kernel.name());
+      if (MayBeThere(kernel)) all_.lists[kernel.name()].push_back(kernel.name());
+      if (kernel.has_original() && (kernel.original().suite().empty() || kernel.original().program().empty())) {
+        return Refuse(absl::StrCat("kernel ", kernel.name(), ": its original needs a suite and a program"));
+      }
     }
     for (const v1::List& list : paper_.list()) {
       std::vector<std::string> kernels;
@@ -124,7 +121,7 @@ class Checker {
         const auto kernel = all_.kernel.find(name);
         if (kernel == all_.kernel.end())
           return Refuse(absl::StrCat("list ", list.name(), ": no kernel is called ", name));
-        if (kernel->second.missing().empty()) kernels.push_back(name);
+        if (MayBeThere(kernel->second)) kernels.push_back(name);
       }
       if (!all_.lists.emplace(list.name(), std::move(kernels)).second) {
         return Refuse(absl::StrCat("two lists or kernels are called ", list.name()));
@@ -156,6 +153,42 @@ class Checker {
       }
       if (run.name().empty() || !all_.runs.emplace(run.name(), std::move(resolved)).second) {
         return Refuse(absl::StrCat("two runs are called \"", run.name(), "\""));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Deviations(const std::set<std::string>& ids) {
+    std::set<std::string> known;
+    for (const v1::Deviation& deviation : paper_.deviation()) {
+      if (deviation.id().empty() || !known.insert(deviation.id()).second) {
+        return Refuse(absl::StrCat("two deviations are called \"", deviation.id(), "\""));
+      }
+      if (deviation.where().empty() || deviation.theirs().empty() || deviation.ours().empty() ||
+          deviation.effect().empty() || deviation.bias() == v1::Deviation::BIAS_UNSPECIFIED) {
+        return Refuse(absl::StrCat("deviation ", deviation.id(), " needs where, theirs, ours, effect and bias"));
+      }
+      for (const std::string& id : deviation.claim()) {
+        if (!ids.contains(id)) return Refuse(absl::StrCat("deviation ", deviation.id(), ": there is no claim ", id));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // What a fit is made to must be a baseline's alone: a policy whose column was fitted would prove nothing.
+  absl::Status Fits() {
+    for (const v1::Fit& fit : paper_.fit()) {
+      if (fit.what().empty() || fit.claim().empty() || fit.date().empty()) {
+        return Refuse("a fit needs what, claims and a date");
+      }
+      for (const std::string& id : fit.claim()) {
+        const auto claim =
+            std::ranges::find_if(all_.claims, [&](const CheckedClaim& one) { return one.claim->id() == id; });
+        if (claim == all_.claims.end()) return Refuse(absl::StrCat("a fit is to claim ", id, ", which there is not"));
+        for (const Need& need : claim->Needs()) {
+          if (all_.runs.find(need.run)->second.baseline()) continue;
+          return Refuse(absl::StrCat("claim ", id, " cannot be fitted to: run ", need.run, " is no baseline"));
+        }
       }
     }
     return absl::OkStatus();
@@ -228,6 +261,16 @@ class Checker {
 
 bool IsWithoutKernel(const v1::Run& run) { return run.has_cost() || run.has_residency(); }
 
+const std::string& PaperClaims::ProgramOf(const std::string& name) const {
+  const v1::Kernel& of = kernel.find(name)->second;
+  return of.program().empty() ? of.name() : of.program();
+}
+
+bool PaperClaims::IsFitted(const std::string& claim) const {
+  return std::ranges::any_of(
+      paper.fit(), [&](const v1::Fit& fit) { return std::ranges::find(fit.claim(), claim) != fit.claim().end(); });
+}
+
 std::set<Need> CheckedClaim::Needs() const {
   std::set<Need> all;
   if (claim->row_size() == 0) {
@@ -259,13 +302,13 @@ absl::StatusOr<std::unique_ptr<PaperClaims>> ReadPaper(const std::string& name) 
   const absl::StatusOr<std::string> text = sweep::ReadWholeFile(path);
   if (!text.ok()) return absl::NotFoundError(absl::StrCat(path, ": ", text.status().message()));
   auto all = std::make_unique<PaperClaims>();
-  google::protobuf::TextFormat::Parser parser;
-  FirstError errors;
-  parser.RecordErrorsTo(&errors);
-  if (!parser.ParseFromString(*text, &all->paper)) return Refuse(absl::StrCat(path, ": ", errors.text()));
-  if (absl::Status status = Checker(*all).Check(); !status.ok()) {
-    return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
+  absl::Status status = ParseProtoText(*text, all->paper);
+  if (status.ok()) status = Checker(*all).Check();
+  if (const fs::path ledger = fs::path(path).replace_extension(".ledger"); status.ok() && fs::exists(ledger)) {
+    HEDDLE_ASSIGN_OR_RETURN(all->ledger, ReadLedger(ledger.string()));
+    status = CheckAgainstLedger(all->paper, *all->ledger);
   }
+  if (!status.ok()) return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
   return all;
 }
 

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -30,6 +31,12 @@ struct PaperClaims {
   std::map<std::string, claims::v1::Run, std::less<>> runs;       // `like` resolved, defaults filled in
   std::map<std::string, claims::v1::Kernel, std::less<>> kernel;  // by name
   std::vector<CheckedClaim> claims;                               // point into `paper`
+  std::optional<claims::v1::Ledger> ledger;                       // frozen scores, if there are some
+
+  // The program that a kernel is of: its name where nothing else is said.
+  const std::string& ProgramOf(const std::string& kernel) const;
+  // Whether the claim is what something was fitted to, so that it is no evidence.
+  bool IsFitted(const std::string& claim) const;
 
   PaperClaims() = default;
   PaperClaims(PaperClaims&&) = default;
@@ -42,7 +49,7 @@ std::vector<std::string> ListPapers();
 // Reads `name` from the folder of claims (beside the installed program, else in the source tree), or a file if it ends
 // in .textproto. Refuses, with the file and the claim: what is no such text, names that are given twice or unknown,
 // claims without a kind or with several contents, numbers that are missing or have no use, expressions that cannot be
-// evaluated.
+// evaluated, fits to other runs than baselines, and claims that differ from the ledger beside the file (NAME.ledger).
 absl::StatusOr<std::unique_ptr<PaperClaims>> ReadPaper(const std::string& name);
 
 // True for a run that needs no kernel.

@@ -96,10 +96,8 @@ absl::StatusOr<double> Measurements::Get(const std::string& path, const ReplayId
 
 // Computing takes as long as a replay, so it is kept beside the results: analysis/KEY.json.
 absl::StatusOr<Measurements::Numbers> Measurements::Limits(const v1::Run& run, const std::string& name) {
-  const v1::Kernel& kernel = claims_.kernel.find(name)->second;
-  if (!kernel.missing().empty()) return absl::NotFoundError(kernel.missing());
-  HEDDLE_ASSIGN_OR_RETURN(const std::string path, traces_(kernel));
-  HEDDLE_ASSIGN_OR_RETURN(const auto reader, OpenTrace(path));
+  HEDDLE_ASSIGN_OR_RETURN(const KernelTrace found, traces_(claims_.kernel.find(name)->second));
+  HEDDLE_ASSIGN_OR_RETURN(const auto reader, OpenTrace(found.path));
   replay::LimitOptions options;
   options.warp_size = run.limits().warp_size();
   options.first_threads = run.limits().first_threads();
@@ -126,7 +124,7 @@ absl::StatusOr<Measurements::Numbers> Measurements::Limits(const v1::Run& run, c
     }
     HEDDLE_RETURN_IF_ERROR(sweep::WriteDurably(file, file + ".tmp", JsonLine(launches) + "\n"));
   }
-  HEDDLE_ASSIGN_OR_RETURN(const trace::KernelPattern pattern, trace::KernelPattern::Parse(kernel.kernels()));
+  HEDDLE_ASSIGN_OR_RETURN(const trace::KernelPattern pattern, trace::KernelPattern::Parse(found.kernels));
   Numbers numbers;
   for (const nlohmann::ordered_json& launch : launches["launch"]) {
     if (!pattern.Matches(launch.value("kernel", ""))) continue;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "tools/console/table.h"
+#include "tools/study/reproduce/page_parts.h"
 #include "tools/study/reproduce/reproduction.h"
 
 namespace heddle::tools::reproduce {
@@ -13,24 +14,9 @@ namespace {
 
 namespace v1 = claims::v1;
 
-// A cell of a table.
-std::string Cell(const std::string& text) { return absl::StrReplaceAll(text, {{"|", "\\|"}, {"\n", " "}}); }
-
-std::string Row(const std::vector<std::string>& cells) {
-  std::string row = "|";
-  for (const std::string& cell : cells) absl::StrAppend(&row, " ", Cell(cell), " |");
-  return row + "\n";
-}
-
-std::string Number(const v1::Claim& claim, double value) {
-  std::string text = Decimal(value, static_cast<int>(claim.decimals()));
-  if (text.starts_with('-') && text.find_first_not_of("-0.") == std::string::npos) text = text.substr(1);
-  return claim.unit().empty() ? text : absl::StrCat(text, " ", claim.unit());
-}
-
 std::string Ours(const v1::Claim& claim, const MeasuredTerm& term) {
   if (!term.problem.empty()) return "not computed";
-  std::string text = Number(claim, term.ours.mean());
+  std::string text = ClaimNumber(claim, term.ours.mean());
   const std::string noise = Decimal(term.ours.noise(), static_cast<int>(claim.decimals()));
   const bool shows = noise.find_first_not_of("0.") != std::string::npos;
   return shows ? absl::StrCat(text, " ± ", noise) : text;
@@ -43,8 +29,8 @@ std::string PaperCell(const v1::Claim& claim) {
     for (const v1::Term& term : claim.order()) labels.push_back(term.label());
     return absl::StrJoin(labels, " > ");
   }
-  if (claim.has_paper()) return Number(claim, claim.paper());
-  if (claim.has_neutral()) return absl::StrCat("above ", Number(claim, claim.neutral()));
+  if (claim.has_paper()) return ClaimNumber(claim, claim.paper());
+  if (claim.has_neutral()) return absl::StrCat("above ", ClaimNumber(claim, claim.neutral()));
   return "-";
 }
 
@@ -115,6 +101,24 @@ double Distance(const ClaimResult& result) {
   return claim.neutral() - ours;  // it goes up
 }
 
+std::string VerdictCell(const Judgement& judgement) {
+  const std::string name = absl::StrReplaceAll(VerdictName(judgement.verdict), {{"_", " "}});
+  return judgement.reason.empty() ? name : absl::StrCat(name, ": ", judgement.reason);
+}
+
+// "3.1 % (MU); from 2.9 % to 5.0 %": what the number is without that program, and without any one.
+std::string InfluenceCell(const ClaimResult& result, const Influence& influence) {
+  const std::optional<Interval> interval = influence.LeaveOneOut();
+  const std::optional<double> number = NumberOf(result);
+  if (!interval.has_value() || !number.has_value()) return "-";
+  const ProgramInfluence& most = *influence.Most(*number);
+  const auto text = [&](double value) {
+    return result.claim->row_size() != 0 ? Decimal(value, 2) : ClaimNumber(*result.claim, value);
+  };
+  return absl::StrCat(text(*most.without), " (", most.program, "); ", text(interval->low), " to ",
+                      text(interval->high));
+}
+
 class Page {
  public:
   explicit Page(const Reproduction& all) : all_(all), paper_(all.claims->paper) {}
@@ -126,6 +130,7 @@ class Page {
     NotComputed();
     Deviations();
     Variations();
+    Add(RulesSection(all_));
     Kernels();
     return std::move(text_);
   }
@@ -151,9 +156,8 @@ class Page {
           " seeds of noise on the memory's latencies: an effect counts if it is above half the ",
           "range over the seeds (±).\n\n");
     }
-    const auto share = [](const Reproduction::Count& count) { return absl::StrCat(count.agree, " of ", count.of); };
-    Add("| structural claims | directions | sizes | not computed |\n|--:|--:|--:|--:|\n",
-        Row({share(all_.structural()), share(all_.directions()), share(all_.sizes()),
+    Add("| structural claims | directions | sizes | reproduced by the rules | not computed |\n|--:|--:|--:|--:|--:|\n",
+        Row({Share(all_.structural()), Share(all_.directions()), Share(all_.sizes()), Share(all_.reproduced()),
              absl::StrCat(all_.not_computed(), " of ", all_.results.size())}),
         "\n");
   }
@@ -170,7 +174,7 @@ class Page {
           if (structural) {
             head.push_back("agrees");
           } else {
-            head.insert(head.end(), {"direction", "size"});
+            head.insert(head.end(), {"direction", "size", "by the rules", "without its most influential program"});
             if (all_.tests != nullptr) head.push_back(absl::StrCat("with `", all_.tests->size, "`"));
           }
           head.push_back("note");
@@ -185,6 +189,8 @@ class Page {
         } else {
           cells.push_back(DirectionCell(result));
           cells.push_back(SizeCell(result));
+          cells.push_back(VerdictCell(all_.judged[i].judgement));
+          cells.push_back(InfluenceCell(result, all_.judged[i].influence));
           if (all_.tests != nullptr) cells.push_back(TestsCell(result, all_.tests->results[i]));
         }
         cells.push_back(NoteCell(result));
@@ -201,7 +207,7 @@ class Page {
       Add("**", claim.id(), "**, ", claim.where(), ": ", claim.statement(),
           "\n\n| kernel | paper | ours |\n|---|--:|--:|\n");
       for (const MeasuredTerm& term : result.terms) {
-        Add(Row({term.label, Number(claim, term.paper),
+        Add(Row({term.label, ClaimNumber(claim, term.paper),
                  term.problem.empty() ? Ours(claim, term) : absl::StrCat("- (", term.problem, ")")}));
       }
       Add("\n");
@@ -355,27 +361,23 @@ class Page {
   }
 
   void Kernels() {
-    Add("### Kernels\n\n| the paper's | ours | thread-instructions of the trace | note |\n|---|---|--:|---|\n");
+    Add("### Kernels\n\n| the paper's | computed from | trace | thread-instructions | note |\n|---|---|---|--:|---|\n");
     for (const v1::Kernel& kernel : paper_.kernel()) {
-      if (!kernel.missing().empty()) {
-        Add(Row({kernel.name(), "-", "-", absl::StrCat("missing: ", kernel.missing())}));
+      const auto facts = all_.kernels.find(kernel.name());
+      const bool there = facts != all_.kernels.end() && facts->second.problem.empty();
+      if (!there && !kernel.missing().empty()) {
+        Add(Row({kernel.name(), "-", "-", "-", absl::StrCat("missing: ", kernel.missing())}));
         continue;
       }
-      std::string name = absl::StrCat("`", kernel.trace(), "`");
-      if (!kernel.kernels().empty()) absl::StrAppend(&name, ", only `", kernel.kernels(), "`");
-      std::string size = "-";
-      for (const sweep::PlannedTrace& trace : all_.traces) {
-        if (trace.name.substr(0, trace.name.find('.')) != kernel.trace()) continue;
-        const std::string count = WithThousands(trace.thread_instructions);
-        // A suspect may have had the paper's geometry.
-        if (size == "-" || size == count) {
-          size = count;
-        } else {
-          const bool is_paper = trace.name.ends_with(".paper");
-          size = absl::StrCat(is_paper ? size : count, "; paper: ", is_paper ? count : size);
-        }
-      }
-      Add(Row({kernel.name(), name, size, kernel.worked() ? "worked example" : kernel.note()}));
+      const bool original = there && facts->second.original;
+      const std::string trace =
+          original ? absl::StrCat(kernel.original().suite(), " ", kernel.original().program()) : kernel.trace();
+      const std::string& pattern = original ? kernel.original().kernels() : kernel.kernels();
+      std::string name = absl::StrCat("`", trace, "`");
+      if (!pattern.empty()) absl::StrAppend(&name, ", only `", pattern, "`");
+      const std::string size = there ? WithThousands(facts->second.thread_instructions) : "-";
+      const std::string note = original ? kernel.original().note() : kernel.worked() ? "worked example" : kernel.note();
+      Add(Row({kernel.name(), original ? "the paper's program" : "ours", name, size, note}));
     }
     Add("\n");
   }

@@ -1,17 +1,22 @@
 #include "tools/study/reproduce/reproduce_command.h"
 
+#include <google/protobuf/text_format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "tools/console/output.h"
 #include "tools/console/table.h"
 #include "tools/console/terminal.h"
 #include "tools/inputs/policy_library.h"
 #include "tools/study/reproduce/claims.h"
 #include "tools/study/reproduce/measurements.h"
+#include "tools/study/reproduce/page_parts.h"
 #include "tools/study/reproduce/reproduction.h"
 #include "tools/study/reproduce/run_plan.h"
 #include "tools/study/sweep/emit.h"
@@ -28,7 +33,7 @@ int ExitStatus(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? kWrongUsage : kFailed;
 }
 
-const char* SizeName(InputSize size) {
+const char* InputName(InputSize size) {
   return size == InputSize::kTiny ? "tiny" : size == InputSize::kSmall ? "small" : "paper";
 }
 
@@ -42,17 +47,20 @@ absl::Status WriteFile(const std::string& path, const std::string& text) {
 std::string CommandLine(const ReproduceArguments& arguments) {
   std::string line = "heddle reproduce";
   for (const std::string& paper : arguments.papers) absl::StrAppend(&line, " ", paper);
-  absl::StrAppend(&line, " -o reproduction --size ", SizeName(arguments.size));
+  absl::StrAppend(&line, " -o reproduction --size ", InputName(arguments.size));
   for (const std::string& library : arguments.libraries) {
     absl::StrAppend(&line, " --policy-library ", sweep::ShellQuoted(fs::path(library).filename().string()));
   }
   for (const std::string& registers : arguments.registers) {
     absl::StrAppend(&line, " --registers ", sweep::ShellQuoted(registers));
   }
+  if (!arguments.originals.empty()) absl::StrAppend(&line, " --originals originals");
+  if (arguments.certify != 0) absl::StrAppend(&line, " --certify ", arguments.certify);
   if (arguments.jitter != 0) absl::StrAppend(&line, " --jitter ", arguments.jitter);
   if (arguments.sensitivity) absl::StrAppend(&line, " --sensitivity");
-  if (arguments.tests.has_value()) absl::StrAppend(&line, " --tests ", SizeName(*arguments.tests));
+  if (arguments.tests.has_value()) absl::StrAppend(&line, " --tests ", InputName(*arguments.tests));
   if (arguments.causes != 0) absl::StrAppend(&line, " --causes ", arguments.causes);
+  if (arguments.audit != 0) absl::StrAppend(&line, " --audit ", arguments.audit);
   return line;
 }
 
@@ -77,22 +85,21 @@ and orders can.
 * What follows from a paper's rules alone (storage, residencies, worked examples) is counted apart: it agrees or it does not.
 )";
 
-std::string RecipesOf(const ReproduceArguments& arguments) {
-  return arguments.recipes.empty() ? SourceRecipes() : arguments.recipes;
-}
-
-std::string TracesOf(const ReproduceArguments& arguments) {
-  return arguments.traces.empty() ? arguments.folder + "/traces" : arguments.traces;
+TraceFolders FoldersOf(const ReproduceArguments& arguments) {
+  return {.traces = arguments.traces.empty() ? arguments.folder + "/traces" : arguments.traces,
+          .recipes = arguments.recipes.empty() ? SourceRecipes() : arguments.recipes,
+          .originals = arguments.originals,
+          .certify = arguments.certify,
+          .quiet = arguments.quiet};
 }
 
 class Reproducer {
  public:
   explicit Reproducer(const ReproduceArguments& arguments)
       : arguments_(arguments),
-        store_(TracesOf(arguments), RecipesOf(arguments), arguments.size, arguments.quiet),
-        paper_store_(TracesOf(arguments), RecipesOf(arguments), InputSize::kPaper, arguments.quiet),
-        tests_store_(TracesOf(arguments), RecipesOf(arguments), arguments.tests.value_or(arguments.size),
-                     arguments.quiet) {}
+        store_(FoldersOf(arguments), arguments.size),
+        paper_store_(FoldersOf(arguments), InputSize::kPaper),
+        tests_store_(FoldersOf(arguments), arguments.tests.value_or(arguments.size)) {}
 
   absl::Status Run(const std::string& name) {
     HEDDLE_ASSIGN_OR_RETURN(const std::unique_ptr<PaperClaims> read, ReadPaper(name));
@@ -101,7 +108,7 @@ class Reproducer {
     std::optional<Reproduction> tests;
     Asked asked = {arguments_.jitter, arguments_.sensitivity, {}};
     if (arguments_.tests.has_value()) {
-      const std::string of_tests = absl::StrCat(paper, ".", SizeName(*arguments_.tests));
+      const std::string of_tests = absl::StrCat(paper, ".", InputName(*arguments_.tests));
       HEDDLE_ASSIGN_OR_RETURN(Reproduction made,
                               Make(claims, tests_store_, *arguments_.tests, of_tests, asked, nullptr));
       tests = std::move(made);
@@ -115,11 +122,15 @@ class Reproducer {
       for (const ClaimResult& result : made->results) {
         if (result.computed() && !result.comes_out()) asked.suspected.insert(result.claim->id());
       }
+      const std::set<std::string> audited = ChooseAudited(*made, arguments_.audit);
+      asked.suspected.insert(audited.begin(), audited.end());
       made = Make(claims, store_, arguments_.size, paper, asked, with);
       if (!made.ok()) return made.status();
+      made->audited = audited;
     }
     absl::StrAppend(&pages_, "\n", PageOf(*made));
     HEDDLE_RETURN_IF_ERROR(Write(*made, paper));
+    if (arguments_.freeze) HEDDLE_RETURN_IF_ERROR(Freeze(*made, paper));
     return ReportTo(*made);
   }
 
@@ -127,13 +138,14 @@ class Reproducer {
   absl::Status Finish() {
     if (arguments_.plan_only) return absl::OkStatus();
     const std::string path = arguments_.page.empty() ? arguments_.folder + "/reproduction.md" : arguments_.page;
-    std::string text = absl::StrCat("# Reproductions\n\n", kIntroduction, "\n```\n", CommandLine(arguments_),
-                                    "\n```\n\n", "| paper | structural claims | directions | sizes | not computed |");
+    std::string text =
+        absl::StrCat("# Reproductions\n\n", kIntroduction, "\n```\n", CommandLine(arguments_), "\n```\n\n",
+                     "| paper | structural claims | directions | sizes | reproduced by the rules | not computed |");
     if (arguments_.tests.has_value()) {
-      const std::string size = SizeName(*arguments_.tests);
-      absl::StrAppend(&text, " directions, `", size, "` | sizes, `", size, "` |\n|---|--:|--:|--:|--:|--:|--:|\n");
+      const std::string size = InputName(*arguments_.tests);
+      absl::StrAppend(&text, " directions, `", size, "` | sizes, `", size, "` |\n|---|--:|--:|--:|--:|--:|--:|--:|\n");
     } else {
-      absl::StrAppend(&text, "\n|---|--:|--:|--:|--:|\n");
+      absl::StrAppend(&text, "\n|---|--:|--:|--:|--:|--:|\n");
     }
     absl::StrAppend(&text, summary_, pages_);
     while (text.ends_with("\n\n")) text.pop_back();
@@ -155,9 +167,15 @@ class Reproducer {
     const TraceFinder traces = [&store](const claims::v1::Kernel& kernel) { return store.Find(kernel); };
     const TraceFinder paper_traces = [this](const claims::v1::Kernel& kernel) { return paper_store_.Find(kernel); };
     const std::string path = absl::StrCat(arguments_.folder, "/", name);
-    const absl::StatusOr<RunPlan> plan =
-        RunPlan::Make(claims, {path, traces, paper_traces, asked.jitter, asked.sensitivity, asked.suspected,
-                               arguments_.registers, arguments_.causes});
+    const absl::StatusOr<RunPlan> plan = RunPlan::Make(claims, {.folder = path,
+                                                                .traces = traces,
+                                                                .paper_traces = paper_traces,
+                                                                .jitter = asked.jitter,
+                                                                .headline_jitter = HeadlineJitter(asked),
+                                                                .sensitivity = asked.sensitivity,
+                                                                .suspected = asked.suspected,
+                                                                .registers = arguments_.registers,
+                                                                .most_replays = arguments_.causes});
     if (!plan.ok()) return plan.status();
     for (const std::string& note : plan->plan().notes) Note(absl::StrCat(name, ": ", note));
     HEDDLE_RETURN_IF_ERROR(plan->Write(path));
@@ -173,9 +191,15 @@ class Reproducer {
     Measurements measurements(claims, *plan, folder, traces);
     Reproduction reproduction = Reproduce(claims, *plan, measurements, tests);
     reproduction.jitter = asked.jitter;
+    reproduction.headline_jitter = HeadlineJitter(asked);
+    reproduction.registers = arguments_.registers;
     reproduction.sensitivity = asked.sensitivity;
-    reproduction.size = SizeName(size);
+    reproduction.size = InputName(size);
     return reproduction;
+  }
+
+  uint32_t HeadlineJitter(const Asked& asked) const {
+    return asked.jitter == 0 ? 0 : std::max(asked.jitter, arguments_.headline_jitter);
   }
 
   absl::Status Write(const Reproduction& reproduction, const std::string& name) const {
@@ -183,6 +207,17 @@ class Reproducer {
     const std::string path = absl::StrCat(arguments_.folder, "/", name);
     HEDDLE_RETURN_IF_ERROR(WriteFile(path + ".md", PageOf(reproduction)));
     return WriteFile(path + ".json", JsonOf(reproduction).dump(1) + "\n");
+  }
+
+  // A ledger of today.
+  absl::Status Freeze(const Reproduction& reproduction, const std::string& name) const {
+    const std::string today = absl::FormatTime("%Y-%m-%d", absl::Now(), absl::UTCTimeZone());
+    const claims::v1::Ledger ledger = LedgerOf(reproduction, today, CommandLine(arguments_));
+    std::string text;
+    google::protobuf::TextFormat::Printer printer;
+    printer.SetUseShortRepeatedPrimitives(true);
+    if (!printer.PrintToString(ledger, &text)) return absl::InternalError("the ledger cannot be printed");
+    return WriteFile(absl::StrCat(arguments_.folder, "/", name, ".ledger"), text);
   }
 
   absl::Status Replay(const sweep::SweepFolder& folder, const std::string& paper) {
@@ -208,19 +243,19 @@ class Reproducer {
   }
 
   absl::Status ReportTo(const Reproduction& reproduction) {
-    const auto share = [](const Reproduction::Count& count) { return absl::StrCat(count.agree, " of ", count.of); };
     const std::string& name = reproduction.claims->paper.name();
     const std::string missing = absl::StrCat(reproduction.not_computed(), " of ", reproduction.results.size());
-    absl::StrAppend(&summary_, "| [", name, "](#", name, ") | ", share(reproduction.structural()), " | ",
-                    share(reproduction.directions()), " | ", share(reproduction.sizes()), " | ", missing, " |");
+    absl::StrAppend(&summary_, "| [", name, "](#", name, ") | ", Share(reproduction.structural()), " | ",
+                    Share(reproduction.directions()), " | ", Share(reproduction.sizes()), " | ",
+                    Share(reproduction.reproduced()), " | ", missing, " |");
     if (const Reproduction* const tests = reproduction.tests; tests != nullptr) {
-      absl::StrAppend(&summary_, " ", share(tests->directions()), " | ", share(tests->sizes()), " |");
+      absl::StrAppend(&summary_, " ", Share(tests->directions()), " | ", Share(tests->sizes()), " |");
     }
     absl::StrAppend(&summary_, "\n");
-    return WriteStandardOutput(absl::StrCat(name, ": ", share(reproduction.structural()), " structural claims, ",
-                                            share(reproduction.directions()), " directions and ",
-                                            share(reproduction.sizes()), " sizes agree; ", missing,
-                                            " claims not computed; ", arguments_.folder, "/", name, ".md\n"));
+    return WriteStandardOutput(absl::StrCat(
+        name, ": ", Share(reproduction.structural()), " structural claims, ", Share(reproduction.directions()),
+        " directions and ", Share(reproduction.sizes()), " sizes agree, ", Share(reproduction.reproduced()),
+        " are reproduced by the rules; ", missing, " claims not computed; ", arguments_.folder, "/", name, ".md\n"));
   }
 
   const ReproduceArguments& arguments_;

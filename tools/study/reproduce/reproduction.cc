@@ -2,66 +2,28 @@
 
 #include <algorithm>
 
+#include "tools/study/reproduce/ledger.h"
+#include "tools/study/reproduce/metric_sources.h"
+
 namespace heddle::tools::reproduce {
 namespace {
 
 namespace v1 = claims::v1;
-using Json = nlohmann::ordered_json;
 
-const char* DirectionName(Direction direction) {
-  switch (direction) {
-    case Direction::kAgrees:
-      return "agrees";
-    case Direction::kOpposite:
-      return "opposite";
-    case Direction::kWithinNoise:
-      return "within_noise";
-    case Direction::kNone:
-      break;
-  }
-  return "none";
+constexpr size_t kPermutations = 999;
+
+// Whether a claim counts among the directions; those that cannot be computed count.
+bool CountsForDirection(const ClaimResult& result) {
+  if (result.claim->kind() == v1::STRUCTURAL) return false;
+  return !result.computed() || result.direction != Direction::kNone;
 }
 
-const char* SizeName(Size size) {
-  return size == Size::kAgrees ? "agrees" : size == Size::kDiffers ? "differs" : "none";
-}
-
-Json TermJson(const MeasuredTerm& term, bool is_row) {
-  Json json = Json::object();
-  if (!term.label.empty()) json["name"] = term.label;
-  if (is_row) json["paper"] = term.paper;
-  if (term.problem.empty() && !term.ours.seeds.empty()) {
-    json["ours"] = term.ours.mean();
-    json["noise"] = term.ours.noise();
-  } else {
-    json["not_computed"] = term.problem;
-  }
-  return json;
-}
-
-Json ResultJson(const ClaimResult& result) {
-  const v1::Claim& claim = *result.claim;
-  Json json = {{"id", claim.id()},
-               {"where", claim.where()},
-               {"statement", claim.statement()},
-               {"kind", v1::Kind_Name(claim.kind())}};
-  if (claim.has_paper()) json["paper"] = claim.paper();
-  if (!claim.unit().empty()) json["unit"] = claim.unit();
-  if (!result.computed()) {
-    json["not_computed"] = result.problem;
-    return json;
-  }
-  json["numbers"] = Json::array();
-  for (const MeasuredTerm& term : result.terms) json["numbers"].push_back(TermJson(term, claim.row_size() != 0));
-  json["direction"] = DirectionName(result.direction);
-  json["size"] = SizeName(result.size);
-  if (result.compared != 0) {
-    json["agreeing"] = result.agreeing;
-    json["compared"] = result.compared;
-  }
-  if (claim.row_size() != 0) json["rank_correlation"] = result.rank_correlation;
-  if (!result.left_out.empty()) json["left_out"] = result.left_out;
-  return json;
+JudgedClaim JudgedOf(const PaperClaims& claims, const CheckedClaim& claim, const std::vector<MetricSource>& seeds,
+                     const ClaimResult& result) {
+  JudgedClaim judged;
+  judged.influence = InfluenceOf(claims, claim, seeds, result);
+  judged.judgement = Judge(claims, claim, result, judged.influence, seeds[0]);
+  return judged;
 }
 
 bool SameVerdict(const ClaimResult& a, const ClaimResult& b) {
@@ -104,6 +66,83 @@ size_t Reproduction::not_computed() const {
   return static_cast<size_t>(std::ranges::count_if(results, [](const ClaimResult& one) { return !one.computed(); }));
 }
 
+Reproduction::Count Reproduction::with_verdict(Verdict verdict) const {
+  Count count;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!CountsForDirection(results[i])) continue;
+    ++count.of;
+    count.agree += judged[i].judgement.verdict == verdict;
+  }
+  return count;
+}
+
+Reproduction::Count Reproduction::reproduced() const { return with_verdict(Verdict::kReproduced); }
+
+Reproduction::Count Reproduction::reproduced_without_dependent() const {
+  Count count;
+  for (size_t i = 0; i < without_dependent.size(); ++i) {
+    if (!CountsForDirection(results[i])) continue;
+    ++count.of;
+    count.agree += without_dependent[i].verdict == Verdict::kReproduced;
+  }
+  return count;
+}
+
+std::set<std::string> ChooseAudited(const Reproduction& all, size_t count) {
+  std::map<std::string, std::string> by_digest;
+  for (const ClaimResult& result : all.results) {
+    const v1::Claim& claim = *result.claim;
+    if (claim.kind() == v1::STRUCTURAL || claim.suspect().empty() || !result.comes_out()) continue;
+    by_digest[ClaimDigest(claim)] = claim.id();
+  }
+  std::set<std::string> chosen;
+  for (const auto& [digest, id] : by_digest) {
+    if (chosen.size() < count) chosen.insert(id);
+  }
+  return chosen;
+}
+
+v1::Ledger LedgerOf(const Reproduction& all, const std::string& date, const std::string& command) {
+  v1::Ledger ledger;
+  ledger.set_paper(all.claims->paper.name());
+  ledger.set_date(date);
+  ledger.set_model_version(all.model_version);
+  ledger.set_command(command);
+  for (const ClaimResult& result : all.results) {
+    v1::LedgerEntry& entry = *ledger.add_entry();
+    entry.set_claim(result.claim->id());
+    entry.set_digest(ClaimDigest(*result.claim));
+    entry.set_direction(DirectionName(result.direction));
+    entry.set_size(SizeName(result.size));
+    entry.set_computed(result.computed());
+  }
+  return ledger;
+}
+
+LedgerScores ScoresOf(const Reproduction& all, const v1::Ledger& ledger) {
+  std::map<std::string, const ClaimResult*> now;
+  for (const ClaimResult& result : all.results) now[result.claim->id()] = &result;
+  LedgerScores scores;
+  for (const v1::LedgerEntry& entry : ledger.entry()) {
+    const ClaimResult& result = *now.at(entry.claim());
+    if (result.claim->kind() == v1::STRUCTURAL) continue;
+    const bool agrees = result.computed();
+    if (entry.direction() != DirectionName(Direction::kNone)) {
+      ++scores.directions_then.of;
+      ++scores.directions_now.of;
+      scores.directions_then.agree += entry.direction() == DirectionName(Direction::kAgrees);
+      scores.directions_now.agree += agrees && result.direction == Direction::kAgrees;
+    }
+    if (entry.size() != SizeName(Size::kNone)) {
+      ++scores.sizes_then.of;
+      ++scores.sizes_now.of;
+      scores.sizes_then.agree += entry.size() == SizeName(Size::kAgrees);
+      scores.sizes_now.agree += agrees && result.size == Size::kAgrees;
+    }
+  }
+  return scores;
+}
+
 Reproduction Reproduce(const PaperClaims& claims, const RunPlan& plan, Measurements& measurements,
                        const Reproduction* tests) {
   Reproduction all;
@@ -112,11 +151,27 @@ Reproduction Reproduce(const PaperClaims& claims, const RunPlan& plan, Measureme
   all.model_version = plan.plan().model_version;
   all.replays = plan.points();
   all.traces = plan.plan().traces;
-  std::vector<MetricSource> seeds;
-  for (size_t seed = 0; seed < plan.seeds(); ++seed) seeds.push_back(measurements.Source(0, seed));
+  all.kernels = plan.kernels();
+  for (const auto& [kernel, facts] : all.kernels) {
+    if (facts.schedule_dependent.value_or(0) > kMostScheduleDependent) all.schedule_dependent.insert(kernel);
+  }
+  std::vector<MetricSource> sources;
   for (size_t i = 0; i < claims.claims.size(); ++i) {
     const CheckedClaim& claim = claims.claims[i];
-    all.results.push_back(Evaluate(claim, seeds, tests == nullptr ? nullptr : &tests->results[i]));
+    while (sources.size() < plan.Seeds(*claim.claim)) {
+      sources.push_back(Remembered(measurements.Source(0, sources.size())));
+    }
+    const std::vector<MetricSource> seeds(sources.begin(),
+                                          sources.begin() + static_cast<ptrdiff_t>(plan.Seeds(*claim.claim)));
+    const ClaimResult* const noise_of_tests = tests == nullptr ? nullptr : &tests->results[i];
+    all.results.push_back(Evaluate(claim, seeds, noise_of_tests));
+    all.judged.push_back(JudgedOf(claims, claim, seeds, all.results.back()));
+    if (!all.schedule_dependent.empty()) {
+      std::vector<MetricSource> without;
+      for (const MetricSource& seed : seeds) without.push_back(Without(seed, all.schedule_dependent));
+      const ClaimResult result = Evaluate(claim, without, noise_of_tests);
+      all.without_dependent.push_back(JudgedOf(claims, claim, without, result).judgement);
+    }
     std::vector<VariedResult>& varied = all.varied.emplace_back();
     // A variation has one seed, so it is compared with that seed alone, with the noise of all.
     const ClaimResult& noisy = all.results.back();
@@ -129,54 +184,8 @@ Reproduction Reproduce(const PaperClaims& claims, const RunPlan& plan, Measureme
       varied.push_back(std::move(one));
     }
   }
+  if (!sources.empty()) all.labels = PermuteLabels(claims, all.results, sources[0], kPermutations);
   return all;
-}
-
-Json JsonOf(const Reproduction& all) {
-  const v1::Paper& paper = all.claims->paper;
-  const auto count = [](const Reproduction::Count& one) { return Json{{"agree", one.agree}, {"of", one.of}}; };
-  Json json = {{"schema", 1},
-               {"paper", paper.name()},
-               {"title", paper.title()},
-               {"model_version", all.model_version},
-               {"input_size", all.size},
-               {"seeds_of_noise", all.jitter},
-               {"replays", all.replays},
-               {"structural", count(all.structural())},
-               {"directions", count(all.directions())},
-               {"sizes", count(all.sizes())},
-               {"not_computed", all.not_computed()},
-               {"claims", Json::array()}};
-  for (size_t i = 0; i < all.results.size(); ++i) {
-    Json claim = ResultJson(all.results[i]);
-    for (const VariedResult& varied : all.varied[i]) {
-      Json one = {{"variation", paper.variation(static_cast<int>(varied.variation)).id()}, {"flips", varied.flips}};
-      Json result = ResultJson(varied.result);
-      for (const char* known : {"id", "where", "statement", "kind", "paper", "unit"}) result.erase(known);
-      one.update(result);
-      claim["varied"].push_back(std::move(one));
-    }
-    json["claims"].push_back(std::move(claim));
-  }
-  for (const v1::Variation& variation : paper.variation()) {
-    json["variations"].push_back({{"id", variation.id()},
-                                  {"cause", variation.cause()},
-                                  {"open", variation.open()},
-                                  {"other", variation.other()},
-                                  {"not_swept", variation.not_swept()}});
-  }
-  for (const v1::Kernel& kernel : paper.kernel()) {
-    json["kernels"].push_back({{"name", kernel.name()},
-                               {"trace", kernel.trace()},
-                               {"kernels", kernel.kernels()},
-                               {"missing", kernel.missing()},
-                               {"note", kernel.note()}});
-  }
-  for (const sweep::PlannedTrace& trace : all.traces) {
-    json["traces"].push_back(
-        {{"name", trace.name}, {"digest", trace.digest}, {"thread_instructions", trace.thread_instructions}});
-  }
-  return json;
 }
 
 }  // namespace heddle::tools::reproduce

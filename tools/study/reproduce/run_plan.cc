@@ -72,7 +72,8 @@ class PlanMaker {
     plan_.plan_.libraries = sweep::LoadedLibraries(options.folder);
     plan_.plan_.design = "FULL_FACTORIAL";
     plan_.plan_.settings.registers = options.registers;
-    plan_.seeds_ = options.jitter == 0 ? 1 : options.jitter;
+    plan_.seeds_ = std::max<size_t>(1, options.jitter);
+    plan_.headline_seeds_ = std::max<size_t>(plan_.seeds_, options.headline_jitter);
   }
 
   absl::StatusOr<RunPlan> Make() {
@@ -88,6 +89,7 @@ class PlanMaker {
         if (plan_.Changes(index, variation, claim.Needs())) plan_.varies_.emplace(index, claim.claim->id());
       }
     }
+    HEDDLE_RETURN_IF_ERROR(AddFacts());
     std::set<std::string> kernels;
     for (const auto& [kernel, trace] : traces_) kernels.insert(trace.kernels.begin(), trace.kernels.end());
     HEDDLE_RETURN_IF_ERROR(CheckRegisterNames(options_.registers, kernels));
@@ -100,6 +102,7 @@ class PlanMaker {
  private:
   struct KnownTrace {
     sweep::PlannedTrace planned;
+    std::string pattern;  // of the kernels that count
     std::vector<std::string> kernels;
     std::string problem;
   };
@@ -138,7 +141,7 @@ class PlanMaker {
       const v1::Run& as_read = claims_.runs.find(need.run)->second;
       if (as_read.has_limits() || IsWithoutKernel(as_read)) continue;
       const v1::Run run = variation == nullptr ? as_read : Vary(as_read, *variation);
-      const size_t seeds = variation == nullptr ? plan_.seeds_ : 1;
+      const size_t seeds = variation == nullptr ? plan_.Seeds(*claim.claim) : 1;
       for (size_t seed = 0; seed < seeds; ++seed) {
         const ReplayId id{index, need.run, need.kernel, seed};
         if (plan_.entries_.contains(id)) continue;
@@ -159,7 +162,6 @@ class PlanMaker {
   absl::StatusOr<RunPlan::Entry> MakeEntry(const v1::Run& run, const std::string& kernel_name, bool paper_size,
                                            size_t seed) {
     const v1::Kernel& kernel = claims_.kernel.find(kernel_name)->second;
-    if (!kernel.missing().empty()) return RunPlan::Entry{"", kernel.missing()};
     const KnownTrace& trace = Trace(kernel, paper_size);
     if (!trace.problem.empty()) return RunPlan::Entry{"", trace.problem};
     const absl::StatusOr<const KnownMachine*> machine = Machine(run);
@@ -167,7 +169,7 @@ class PlanMaker {
 
     Point point;
     point.trace = trace.planned.name;
-    point.kernels = kernel.kernels();
+    point.kernels = trace.pattern;
     point.machine = run.machine();
     point.divergence = run.divergence();
     point.scheduler = run.scheduler();
@@ -203,21 +205,22 @@ class PlanMaker {
     const auto [it, added] = traces_.try_emplace({kernel.name(), paper_size});
     KnownTrace& known = it->second;
     if (!added) return known;
-    const absl::StatusOr<std::string> path = paper_size ? options_.paper_traces(kernel) : options_.traces(kernel);
-    if (!path.ok()) {
-      known.problem = std::string(path.status().message());
+    const absl::StatusOr<KernelTrace> found = paper_size ? options_.paper_traces(kernel) : options_.traces(kernel);
+    if (!found.ok()) {
+      known.problem = std::string(found.status().message());
       return known;
     }
-    const auto reader = OpenTrace(*path);
+    known.pattern = found->kernels;
+    const auto reader = OpenTrace(found->path);
     if (!reader.ok()) {
       known.problem = std::string(reader.status().message());
       return known;
     }
-    known.planned.name = fs::path(*path).stem().string();
-    known.planned.path = sweep::PathFrom(options_.folder, *path);
+    known.planned.name = found->name;
+    known.planned.path = sweep::PathFrom(options_.folder, found->path);
     known.planned.digest = (*reader)->digest();
     bool matches = false;
-    const absl::StatusOr<trace::KernelPattern> pattern = trace::KernelPattern::Parse(kernel.kernels());
+    const absl::StatusOr<trace::KernelPattern> pattern = trace::KernelPattern::Parse(found->kernels);
     if (!pattern.ok()) {
       known.problem = std::string(pattern.status().message());
       return known;
@@ -228,11 +231,44 @@ class PlanMaker {
       matches = matches || pattern->Matches(launch.program->name());
     }
     if (!matches) {
-      known.problem = absl::StrCat(*path, ": no recorded kernel matches \"", kernel.kernels(), "\"");
+      known.problem = absl::StrCat(found->path, ": no recorded kernel matches \"", found->kernels, "\"");
       return known;
     }
     if (plan_.plan_.FindTrace(known.planned.name) == nullptr) plan_.plan_.traces.push_back(known.planned);
     return known;
+  }
+
+  // The machine of the first baseline, or of the first replay.
+  absl::StatusOr<const machine::v1::Machine*> Baseline() {
+    const v1::Run* first = nullptr;
+    for (const v1::Run& written : claims_.paper.run()) {
+      const v1::Run& run = claims_.runs.find(written.name())->second;
+      if (run.has_limits() || IsWithoutKernel(run)) continue;
+      if (first == nullptr || (written.baseline() && !first->baseline())) first = &run;
+    }
+    if (first == nullptr) return nullptr;
+    HEDDLE_ASSIGN_OR_RETURN(const KnownMachine* const known, Machine(*first));
+    return &known->machine;
+  }
+
+  absl::Status AddFacts() {
+    HEDDLE_ASSIGN_OR_RETURN(const machine::v1::Machine* const baseline, Baseline());
+    std::set<std::string> needed;
+    for (const CheckedClaim& claim : claims_.claims) {
+      for (const Need& need : claim.Needs()) needed.insert(need.kernel);
+    }
+    for (const v1::Kernel& kernel : claims_.paper.kernel()) {
+      if (!needed.contains(kernel.name())) continue;
+      KernelFacts& facts = plan_.kernels_[kernel.name()];
+      const KnownTrace& trace = Trace(kernel, false);
+      facts.problem = trace.problem;
+      if (!trace.problem.empty()) continue;
+      HEDDLE_ASSIGN_OR_RETURN(const KernelTrace found, options_.traces(kernel));
+      HEDDLE_ASSIGN_OR_RETURN(const auto reader, OpenTrace(found.path));
+      HEDDLE_ASSIGN_OR_RETURN(facts, FactsOf(*reader, found.kernels, kernel.worked() ? nullptr : baseline));
+      facts.original = found.original;
+    }
+    return absl::OkStatus();
   }
 
   static std::string NoiseSetting() { return absl::StrCat("memory.hierarchy.jitter_cycles=", kJitterCycles); }

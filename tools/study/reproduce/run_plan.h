@@ -14,18 +14,28 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "tools/study/reproduce/claims.h"
+#include "tools/study/reproduce/kernel_facts.h"
 #include "tools/study/sweep/folder.h"
 
 namespace heddle::tools::reproduce {
 
-// Gives the file of a kernel's trace. An error is that kernel's problem and ends nothing.
-using TraceFinder = std::function<absl::StatusOr<std::string>(const claims::v1::Kernel& kernel)>;
+// The trace that a kernel of a paper is computed from.
+struct KernelTrace {
+  std::string path;
+  std::string kernels;    // regular expression on the trace's kernels; empty = all
+  bool original = false;  // of the paper's own program; else of ours
+  std::string name;       // in the sweep: other traces have other ones
+};
+
+// Gives a kernel's trace. An error is that kernel's problem and ends nothing.
+using TraceFinder = std::function<absl::StatusOr<KernelTrace>(const claims::v1::Kernel& kernel)>;
 
 struct PlanOptions {
   std::string folder;  // of the sweep
   TraceFinder traces;
   TraceFinder paper_traces;            // with the geometry of papers: of Variation.paper_size
   uint32_t jitter = 0;                 // runs with noise on the memory's latencies, seeds 1 to this; 0 = one without
+  uint32_t headline_jitter = 0;        // the same of headlines, if it is more
   bool sensitivity = false;            // also every variation, with one seed
   std::set<std::string> suspected;     // claims, by id, that are also run under the variations that they suspect
   std::vector<std::string> registers;  // as `heddle replay --registers` takes them
@@ -58,7 +68,10 @@ class RunPlan {
   bool Varies(size_t variation, const claims::v1::Claim& claim) const;
 
   uint64_t points() const { return plan_.points; }
-  size_t seeds() const { return seeds_; }
+  // Of the noise that a claim is run with.
+  size_t Seeds(const claims::v1::Claim& claim) const { return claim.headline() ? headline_seeds_ : seeds_; }
+  // What the paper as we read it is computed from, by name of the kernels that claims need.
+  const std::map<std::string, KernelFacts>& kernels() const { return kernels_; }
   const sweep::Plan& plan() const { return plan_; }
 
  private:
@@ -73,7 +86,9 @@ class RunPlan {
   std::set<std::pair<size_t, std::string>> varies_;                    // variation, claim
   std::map<std::string, std::map<std::string, sweep::Point>> points_;  // by trace, key
   sweep::Plan plan_;
+  std::map<std::string, KernelFacts> kernels_;
   size_t seeds_ = 1;
+  size_t headline_seeds_ = 1;
 
   friend class PlanMaker;
 };

@@ -136,6 +136,24 @@ void ScoreRows(const v1::Claim& claim, ClaimResult& result) {
 
 }  // namespace
 
+const char* DirectionName(Direction direction) {
+  switch (direction) {
+    case Direction::kAgrees:
+      return "agrees";
+    case Direction::kOpposite:
+      return "opposite";
+    case Direction::kWithinNoise:
+      return "within_noise";
+    case Direction::kNone:
+      break;
+  }
+  return "none";
+}
+
+const char* SizeName(Size size) {
+  return size == Size::kAgrees ? "agrees" : size == Size::kDiffers ? "differs" : "none";
+}
+
 double Measured::mean() const {
   return std::accumulate(seeds.begin(), seeds.end(), 0.0) / static_cast<double>(seeds.size());
 }

@@ -19,6 +19,10 @@ enum class Direction {
 
 enum class Size { kNone, kAgrees, kDiffers };
 
+// Names in JSON and ledgers: "within_noise", "differs".
+const char* DirectionName(Direction direction);
+const char* SizeName(Size size);
+
 // A number over the seeds of the noise. One seed has no range.
 struct Measured {
   std::vector<double> seeds;

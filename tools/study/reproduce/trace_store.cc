@@ -33,14 +33,33 @@ bool Exists(const std::string& path) {
 std::string SourceRecipes() { return HEDDLE_SOURCE_DIR "/traces/kernels"; }
 std::string SourceWorkedExamples() { return HEDDLE_SOURCE_DIR "/traces/worked"; }
 
-absl::StatusOr<std::string> TraceStore::Find(const claims::v1::Kernel& kernel) {
-  const std::string id = absl::StrCat(kernel.worked() ? "worked " : "", kernel.trace());
-  const auto known = found_.find(id);
+absl::StatusOr<KernelTrace> TraceStore::Find(const claims::v1::Kernel& kernel) {
+  const auto known = found_.find(kernel.name());
   if (known != found_.end()) return known->second;
-  return found_.emplace(id, Look(kernel)).first->second;
+  return found_.emplace(kernel.name(), Look(kernel)).first->second;
 }
 
-absl::StatusOr<std::string> TraceStore::Look(const claims::v1::Kernel& kernel) const {
+absl::StatusOr<KernelTrace> TraceStore::Look(const claims::v1::Kernel& kernel) const {
+  if (const std::string original = Original(kernel); !original.empty()) {
+    const claims::v1::Original& from = kernel.original();
+    return KernelTrace{original, from.kernels(), true,
+                       absl::StrCat(from.suite(), ".", fs::path(original).stem().string())};
+  }
+  if (!kernel.missing().empty()) return absl::NotFoundError(kernel.missing());
+  HEDDLE_ASSIGN_OR_RETURN(const std::string path, Own(kernel));
+  return KernelTrace{path, kernel.kernels(), false, fs::path(path).stem().string()};
+}
+
+std::string TraceStore::Original(const claims::v1::Kernel& kernel) const {
+  if (folders_.originals.empty() || !kernel.has_original()) return "";
+  const claims::v1::Original& original = kernel.original();
+  const std::string size = size_ == InputSize::kTiny ? "tiny" : original.size().empty() ? "default" : original.size();
+  const std::string path =
+      absl::StrCat(folders_.originals, "/", original.suite(), "/traces/", original.program(), ".", size, ".htrace");
+  return Exists(path) ? path : "";
+}
+
+absl::StatusOr<std::string> TraceStore::Own(const claims::v1::Kernel& kernel) const {
   if (kernel.worked()) {
     const std::string path = absl::StrCat(SourceWorkedExamples(), "/", kernel.trace(), ".htrace");
     if (Exists(path)) return path;
@@ -49,16 +68,18 @@ absl::StatusOr<std::string> TraceStore::Look(const claims::v1::Kernel& kernel) c
   std::vector<std::string> names = {kernel.trace()};
   if (size_ == InputSize::kTiny) names = {kernel.trace() + ".tiny"};
   if (size_ == InputSize::kPaper) names.insert(names.begin(), kernel.trace() + ".paper");
+  const std::string& recipes = folders_.recipes;
   for (const std::string& name : names) {
-    const std::string trace = absl::StrCat(folder_, "/", name, ".htrace");
+    const std::string trace = absl::StrCat(folders_.traces, "/", name, ".htrace");
     if (Exists(trace)) return trace;
-    const std::string recipe = absl::StrCat(recipes_, "/", kernel.trace(), "/", name, ".textproto");
+    const std::string recipe = absl::StrCat(recipes, "/", kernel.trace(), "/", name, ".textproto");
     if (!Exists(recipe)) continue;
     HEDDLE_RETURN_IF_ERROR(Record(recipe, trace));
     return trace;
   }
-  return absl::NotFoundError(absl::StrCat("there is neither ", folder_, "/", names.back(), ".htrace nor the recipe ",
-                                          recipes_, "/", kernel.trace(), "/", names.back(), ".textproto"));
+  return absl::NotFoundError(absl::StrCat("there is neither ", folders_.traces, "/", names.back(),
+                                          ".htrace nor the recipe ", recipes, "/", kernel.trace(), "/", names.back(),
+                                          ".textproto"));
 }
 
 absl::Status TraceStore::Record(const std::string& recipe, const std::string& trace) const {
@@ -69,11 +90,13 @@ absl::Status TraceStore::Record(const std::string& recipe, const std::string& tr
     return absl::FailedPreconditionError(absl::StrCat(trace, " is not there, and this heddle cannot record it"));
   }
   std::error_code error;
-  fs::create_directories(folder_, error);
-  if (error) return absl::UnavailableError(absl::StrCat(folder_, ": cannot create the folder: ", error.message()));
-  if (!quiet_) Note(absl::StrCat("recording ", trace));
+  fs::create_directories(folders_.traces, error);
+  if (error)
+    return absl::UnavailableError(absl::StrCat(folders_.traces, ": cannot create the folder: ", error.message()));
+  if (!folders_.quiet) Note(absl::StrCat("recording ", trace));
   const std::string self = fs::read_symlink("/proc/self/exe", error).string();
   std::vector<std::string> words = {self, "capture", "--quiet", "-o", trace, recipe};
+  if (folders_.certify != 0) words.insert(words.end(), {"--certify", std::to_string(folders_.certify)});
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

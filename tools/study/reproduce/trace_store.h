@@ -2,11 +2,13 @@
 #ifndef HEDDLE_TOOLS_STUDY_REPRODUCE_TRACE_STORE_H_
 #define HEDDLE_TOOLS_STUDY_REPRODUCE_TRACE_STORE_H_
 
+#include <cstdint>
 #include <map>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "proto/claims.pb.h"
+#include "tools/study/reproduce/run_plan.h"
 
 namespace heddle::tools::reproduce {
 
@@ -17,25 +19,33 @@ enum class InputSize { kTiny, kSmall, kPaper };
 std::string SourceRecipes();
 std::string SourceWorkedExamples();
 
+// Where traces are, and how missing ones are recorded.
+struct TraceFolders {
+  std::string traces;     // RECIPE.htrace; missing ones are recorded there
+  std::string recipes;    // NAME/RECIPE.textproto
+  std::string originals;  // SUITE/traces/PROGRAM.SIZE.htrace; empty = none
+  uint32_t certify = 0;   // orders that a recording is certified with
+  bool quiet = false;
+};
+
 class TraceStore {
  public:
-  // Traces are in `folder` as RECIPE.htrace; missing ones are recorded there, from `recipes`/NAME/RECIPE.textproto.
-  TraceStore(std::string folder, std::string recipes, InputSize size, bool quiet)
-      : folder_(std::move(folder)), recipes_(std::move(recipes)), size_(size), quiet_(quiet) {}
+  TraceStore(TraceFolders folders, InputSize size) : folders_(std::move(folders)), size_(size) {}
 
-  // The file of a kernel's trace. Errors, which are remembered: no such recipe, or what heddle-capture's exit status
-  // says (its message is on standard error).
-  absl::StatusOr<std::string> Find(const claims::v1::Kernel& kernel);
+  // A kernel's trace: that of the original program where there is one, else that of ours. Errors, which are remembered:
+  // no such recipe, or what heddle-capture's exit status says (its message is on standard error).
+  absl::StatusOr<KernelTrace> Find(const claims::v1::Kernel& kernel);
 
  private:
-  absl::StatusOr<std::string> Look(const claims::v1::Kernel& kernel) const;
+  absl::StatusOr<KernelTrace> Look(const claims::v1::Kernel& kernel) const;
+  // The original's file; empty if there is none.
+  std::string Original(const claims::v1::Kernel& kernel) const;
+  absl::StatusOr<std::string> Own(const claims::v1::Kernel& kernel) const;
   absl::Status Record(const std::string& recipe, const std::string& trace) const;
 
-  std::string folder_;
-  std::string recipes_;
+  TraceFolders folders_;
   InputSize size_;
-  bool quiet_;
-  std::map<std::string, absl::StatusOr<std::string>> found_;  // by trace
+  std::map<std::string, absl::StatusOr<KernelTrace>> found_;  // by name of the kernel
 };
 
 }  // namespace heddle::tools::reproduce
