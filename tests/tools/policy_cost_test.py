@@ -57,6 +57,37 @@ class PolicyCost(CommandTest):
         self.assertEqual(total(name + "thread", "baws_gtx480"), table + warps * 31 * registers)
         self.assertEqual(total("subwarp_interleaving:subwarps=1", "baws_gtx480"), warps * entry)
 
+    def areas(self, policies, machine):
+        done = heddle("policies", policies, "--cost", "--machine", machine, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [policy.get("area") for policy in json.loads(done.stdout)["policies"]]
+
+    def test_areas_are_those_that_were_published(self):  # Fung, Table 7.1
+        policies = "dwf:resources=limited,dmaj:heap=hardware"
+        dwf, dmaj = self.areas(policies, "thesis_8800gtx")
+        self.assertAlmostEqual(dwf["square_millimetres"] + dmaj["square_millimetres"], 1.6353 + 0.722, places=3)
+        self.assertEqual((dwf["nanometres"], dwf["model"]), (90, "CACTI 4.2"))
+        counted = [one for one in dwf["structures"] if one["entries"]]
+        self.assertTrue(all(one["as_here"] for one in counted))
+        text = heddle("policies", policies, "--cost", "--machine", "thesis_8800gtx").stdout
+        self.assertIn("8.02 % of the 470 mm2", text)
+        alone = heddle("policies", "dwf:resources=limited", "--cost", "--machine", "thesis_8800gtx").stdout
+        self.assertNotIn("Of a chip", alone, "the thesis has the scheduler in its share")
+
+    def test_areas_are_not_scaled(self):
+        (other,) = self.areas("dwf:resources=limited,lut_entries=128", "thesis_8800gtx")
+        as_here = {one["structure"]: one["as_here"] for one in other["structures"]}
+        self.assertFalse(as_here["PC-warp table"])
+        self.assertTrue(as_here["warp allocator"])
+        self.assertEqual(self.areas("mwf,capri", "baws_gtx480"), [None, None])
+
+    def test_access_times_of_harp(self):  # section 7.3.2
+        (harp,) = self.areas("harp", "harp_fermi")
+        times = {one["structure"]: one.get("access_nanoseconds") for one in harp["structures"]}
+        self.assertEqual((times["Ready-Lookup"], times["reconvergence barriers, lanes"]), (0.38, 0.63))
+        self.assertIsNone(times["Second-Level"])
+        self.assertAlmostEqual(16 * harp["square_millimetres"], 5.19, delta=0.04)
+
     def test_text(self):
         text = heddle(
             "policies", "dwf:resources=limited,dmaj:heap=hardware", "--cost", "--machine", "thesis_8800gtx"

@@ -1,6 +1,8 @@
 #include "tools/heddle/policy_cost.h"
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "tools/console/output.h"
 #include "tools/console/table.h"
 #include "tools/console/terminal.h"
+#include "tools/inputs/policy_area.h"
 #include "tools/inputs/policy_cost.h"
 #include "tools/inputs/policy_list.h"
 
@@ -30,6 +33,56 @@ std::string BitsText(uint64_t bits) {
 std::string TotalText(const std::vector<StorageItem>& items) {
   const uint64_t total = TotalBits(items);
   return total == 0 ? "as much as is needed: a structure has no bound" : BitsText(total);
+}
+
+// "256 x 208 bits"; "-" if the source does not say.
+std::string SizeText(uint64_t entries, uint64_t bits) {
+  return entries == 0 ? "-" : absl::StrCat(WithThousands(entries), " x ", bits, " bits");
+}
+
+std::string Published(double number) { return number == 0 ? "-" : Decimal(number, number < 0.01 ? 4 : 3); }
+
+const char* AsHere(const areas::v1::StructureArea& area, const PolicyCost& cost) {
+  return area.entries() == 0 ? "-" : IsForItem(area, cost.items) ? "yes" : "no";
+}
+
+// What is published of the structures; empty if nothing is.
+std::string AreaText(const PolicyCost& cost) {
+  const areas::v1::PolicyArea* const area = PublishedArea(cost.name);
+  if (area == nullptr) return "";
+  Table table({{"published", Table::Align::kLeft},
+               {"for"},
+               {"as here"},
+               {"mm2"},
+               {"access ns"},
+               {"access pJ"},
+               {"inputs", Table::Align::kLeft}});
+  double sum = 0;
+  for (const areas::v1::StructureArea& one : area->structure()) {
+    table.AddRow({one.structure(), SizeText(one.entries(), one.bits()), AsHere(one, cost),
+                  Published(one.square_millimetres()), Published(one.access_nanoseconds()),
+                  Published(one.access_picojoules()), one.inputs()});
+    sum += one.square_millimetres();
+  }
+  return absl::StrCat("\n", table.Text(2), "  Together: ", Decimal(sum, 3), " mm2 in ", area->nanometres(), " nm, by ",
+                      area->model(), "\n  Source: ", area->source(), "; not scaled to other sizes\n");
+}
+
+std::string ChipText(const std::vector<PolicyCost>& costs) {
+  std::vector<std::string> names;
+  for (const PolicyCost& cost : costs) names.push_back(cost.name);
+  std::string text;
+  for (const areas::v1::ChipShare& chip : PublishedAreas().chip()) {
+    const std::optional<double> share = SharePerCent(chip, names);
+    if (!share.has_value()) continue;
+    absl::StrAppend(&text, "\nOf a chip: ", Decimal(*share, 2), " % of the ", Decimal(chip.square_millimetres(), 0),
+                    " mm2 of ", chip.chip(), ", with ", chip.sms(), " SMs");
+    if (chip.further_per_cent() != 0) {
+      absl::StrAppend(&text, "; and about ", Decimal(chip.further_per_cent(), 1), " % for ", chip.further());
+    }
+    absl::StrAppend(&text, " (", chip.source(), ")\n");
+  }
+  return text;
 }
 
 std::string Text(const std::vector<PolicyCost>& costs, const machine::v1::Machine& machine) {
@@ -53,10 +106,33 @@ std::string Text(const std::vector<PolicyCost>& costs, const machine::v1::Machin
     absl::StrAppend(&text, table.Text(2), "  Total: ", TotalText(cost.items), "\n  Source: ", cost.storage->source,
                     "\n");
     if (!cost.storage->remark.empty()) absl::StrAppend(&text, "  Note: ", cost.storage->remark, "\n");
+    absl::StrAppend(&text, AreaText(cost));
     all.insert(all.end(), cost.items.begin(), cost.items.end());
   }
   if (costs.size() > 1 && !unknown) absl::StrAppend(&text, "\nTogether: ", TotalText(all), "\n");
-  return text;
+  return text + ChipText(costs);
+}
+
+Json AreaJson(const areas::v1::PolicyArea& area, const PolicyCost& cost) {
+  Json json = {{"nanometres", area.nanometres()},
+               {"model", area.model()},
+               {"source", area.source()},
+               {"structures", Json::array()}};
+  double sum = 0;
+  for (const areas::v1::StructureArea& one : area.structure()) {
+    Json structure = {{"structure", one.structure()},
+                      {"entries", one.entries()},
+                      {"bits_per_entry", one.bits()},
+                      {"as_here", IsForItem(one, cost.items)},
+                      {"square_millimetres", one.square_millimetres()},
+                      {"inputs", one.inputs()}};
+    if (one.access_nanoseconds() != 0) structure["access_nanoseconds"] = one.access_nanoseconds();
+    if (one.access_picojoules() != 0) structure["access_picojoules"] = one.access_picojoules();
+    json["structures"].push_back(std::move(structure));
+    sum += one.square_millimetres();
+  }
+  json["square_millimetres"] = sum;
+  return json;
 }
 
 Json ToJson(const std::vector<PolicyCost>& costs, const machine::v1::Machine& machine) {
@@ -74,6 +150,9 @@ Json ToJson(const std::vector<PolicyCost>& costs, const machine::v1::Machine& ma
                                         {"contents", item.contents}});
       }
       policy["total_bits"] = TotalBits(cost.items);  // 0: no bound
+    }
+    if (const areas::v1::PolicyArea* const area = PublishedArea(cost.name); area != nullptr) {
+      policy["area"] = AreaJson(*area, cost);
     }
     document["policies"].push_back(std::move(policy));
   }

@@ -67,6 +67,7 @@ absl::StatusOr<PolicyCost> CostOf(const replay::PolicySpec& policy, const machin
   const auto& [seam, info] = found[0];
   HEDDLE_ASSIGN_OR_RETURN(const replay::Parameters parameters, replay::Parameters::Parse(*info, policy.parameters));
   PolicyCost cost;
+  cost.name = policy.name;
   cost.text = PolicyText(policy);
   cost.storage = replay::PolicyStorageRegistry::Get().Find(seam, policy.name);
   if (cost.storage != nullptr) cost.items = cost.storage->items(ContextOf(machine), parameters);

@@ -15,6 +15,7 @@ namespace heddle::tools {
 
 // A policy with its parameters, and the structures that it takes.
 struct PolicyCost {
+  std::string name;
   std::string text;                                // as on the command line
   const replay::PolicyStorage* storage = nullptr;  // null: its source tabulates no sizes
   std::vector<replay::StorageItem> items;
