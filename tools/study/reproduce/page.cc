@@ -14,14 +14,6 @@ namespace {
 
 namespace v1 = claims::v1;
 
-std::string Ours(const v1::Claim& claim, const MeasuredTerm& term) {
-  if (!term.problem.empty()) return "not computed";
-  std::string text = ClaimNumber(claim, term.ours.mean());
-  const std::string noise = Decimal(term.ours.noise(), static_cast<int>(claim.decimals()));
-  const bool shows = noise.find_first_not_of("0.") != std::string::npos;
-  return shows ? absl::StrCat(text, " ± ", noise) : text;
-}
-
 std::string PaperCell(const v1::Claim& claim) {
   if (claim.row_size() != 0) return "table below";
   if (claim.order_size() != 0) {
@@ -32,23 +24,6 @@ std::string PaperCell(const v1::Claim& claim) {
   if (claim.has_paper()) return ClaimNumber(claim, claim.paper());
   if (claim.has_neutral()) return absl::StrCat("above ", ClaimNumber(claim, claim.neutral()));
   return "-";
-}
-
-std::string OursCell(const ClaimResult& result) {
-  const v1::Claim& claim = *result.claim;
-  if (!result.computed()) return "not computed";
-  if (claim.row_size() != 0) {
-    std::string text = absl::StrCat("sizes: ", result.agreeing, " of ", result.compared);
-    if (claim.kind() != v1::STRUCTURAL && result.compared > 2) {
-      absl::StrAppend(&text, "; rank correlation ", Decimal(result.rank_correlation, 2));
-    }
-    return text;
-  }
-  std::vector<std::string> terms;
-  for (const MeasuredTerm& term : result.terms) {
-    terms.push_back(absl::StrCat(term.label, term.label.empty() ? "" : " ", Ours(claim, term)));
-  }
-  return absl::StrJoin(terms, ", ");
 }
 
 std::string DirectionCell(const ClaimResult& result) {

@@ -16,6 +16,12 @@ std::string Row(const std::vector<std::string>& cells);
 // With the claim's decimals and unit.
 std::string ClaimNumber(const claims::v1::Claim& claim, double value);
 
+// A number with its noise: "5.0 % ± 0.1", or "not computed".
+std::string Ours(const claims::v1::Claim& claim, const MeasuredTerm& term);
+
+// All numbers of a claim; of rows how many agree and their rank correlation.
+std::string OursCell(const ClaimResult& result);
+
 // "3 of 5".
 std::string Share(const Reproduction::Count& count);
 

@@ -25,6 +25,7 @@ class Rules {
     Ledger();
     Labels();
     Audit();
+    Readings();
     Residency();
     Dependence();
     Fits();
@@ -100,6 +101,28 @@ class Rules {
         "suspects, as those that do not agree. ", hold, " of them still come out.\n");
     if (!lines.empty()) Add("\n", absl::StrJoin(lines, "\n"), "\n");
     Add("\n");
+  }
+
+  // What claims are under every other reading of the paper, with the inputs that readings were tried with.
+  void Readings() {
+    const Reproduction& tried = all_.tests != nullptr ? *all_.tests : all_;
+    if (!tried.sensitivity) return;
+    std::string rows;
+    for (size_t i = 0; i < tried.results.size(); ++i) {
+      std::vector<std::string> others;
+      for (const VariedResult& varied : tried.varied[i]) {
+        const v1::Variation& reading = paper_.variation(static_cast<int>(varied.variation));
+        if (!reading.cause()) others.push_back(absl::StrCat(reading.id(), ": ", OursCell(varied.result)));
+      }
+      if (others.empty()) continue;
+      absl::StrAppend(&rows,
+                      Row({tried.results[i].claim->id(), OursCell(tried.results[i]), absl::StrJoin(others, "; ")}));
+    }
+    if (rows.empty()) return;
+    Add("**Other readings** of what the paper leaves open, with inputs of size `", tried.size,
+        "`. The readings that count ",
+        "were chosen by the text, not by these numbers.\n\n| claim | as read | otherwise |\n|---|---|---|\n", rows,
+        "\n");
   }
 
   static std::string Cell(const ResidencyBySource& residency) {
