@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tracegen/frontend/device_arguments.h"
 #include "tracegen/runtime/cuda/device_code.h"
 
 namespace heddle::nvcc {
@@ -160,6 +161,7 @@ Command DeviceCommand(const Options& options, const Places& places, const CudaSo
   // An access through a pointer that is known to be null is to fail, not to vanish.
   command.emplace_back("-fno-delete-null-pointer-checks");
   if (options.no_unroll) command.emplace_back("-fno-unroll-loops");
+  if (options.keep_branches) Append(command, tracegen::KeepBranchesArguments());
   if (options.fast_math) command.emplace_back("-fgpu-approx-transcendentals");
   if (options.flush_denormals || options.fast_math) command.emplace_back("-fgpu-flush-denormals-to-zero");
   if (!options.contract) command.emplace_back("-ffp-contract=off");
@@ -255,6 +257,7 @@ std::string DeviceCodeText(const Options& options, const Places& places, const C
   std::string text = "name=" + fs::path(source.path).filename().string() + "\ntarget=" + options.target +
                      "\noptimization=" + options.device_optimization;
   if (options.no_unroll) text += " -fno-unroll-loops";
+  if (options.keep_branches) text += " keep-branches";
   if (options.fast_math) text += " -fgpu-approx-transcendentals";
   if (options.flush_denormals || options.fast_math) text += " -fgpu-flush-denormals-to-zero";
   if (!options.contract) text += " -ffp-contract=off";

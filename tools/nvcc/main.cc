@@ -56,6 +56,7 @@ constexpr char kHelp[] =
     "  --ptx-from nvcc|PATH     device code is the PTX of the CUDA toolkit's own nvcc, found in PATH, CUDA_HOME,\n"
     "                           CUDA_PATH or /usr/local/cuda, or at PATH; host code is compiled as always\n"
     "  --no-unroll              loops of device code are not unrolled\n"
+    "  --keep-branches          branches of device code stay, where clang would run both sides and select\n"
     "  --device-optimize LEVEL  0 to 3, optimisation of device code (default 2)\n"
     "  --cuda-version VERSION   what CUDART_VERSION and __CUDACC_VER_MAJOR__ say (default 12.4)\n"
     "  --toolkit                prints a folder laid out as a CUDA toolkit, for CUDA_PATH of makefiles\n"

@@ -169,6 +169,7 @@ void Parser::MakeCodeOptions() {
   Flag({"w", "disable-warnings"}, [this] { options_.no_warnings = true; });
   Flag({"use_fast_math"}, [this] { options_.fast_math = true; });
   Flag({"no-unroll"}, [this] { options_.no_unroll = true; });
+  Flag({"keep-branches"}, [this] { options_.keep_branches = true; });
   Value({"ftz"}, [this](const std::string& v) { options_.flush_denormals = IsTrue(v); });
   Value({"fmad"}, [this](const std::string& v) { options_.contract = IsTrue(v); });
   Value({"rdc", "relocatable-device-code"}, [this](const std::string& v) { options_.relocatable = IsTrue(v); });
@@ -403,8 +404,9 @@ void Parser::Finish() {
     options_.debug = true;
     if (!device_optimization_given_) options_.device_optimization = "-O0";
   }
-  if (!options_.ptx_from.empty() && (options_.no_unroll || device_optimization_given_)) {
-    Fail("--ptx-from with --no-unroll or --device-optimize: these are for clang; leave them away");
+  const bool for_clang = options_.no_unroll || options_.keep_branches || device_optimization_given_;
+  if (!options_.ptx_from.empty() && for_clang) {
+    Fail("--ptx-from with --no-unroll, --keep-branches or --device-optimize: these are for clang; leave them away");
   }
   if (!options_.language.empty() && options_.language != "cu" && options_.language != "c" &&
       options_.language != "c++") {

@@ -47,9 +47,10 @@ struct Options {
   std::string standard;                   // -std, such as "c++17"; empty = the compiler's for this language
   std::string host_optimization;          // such as "-O3"; empty = none given
   std::string device_optimization = "-O2";
-  bool no_unroll = false;     // --no-unroll: loops of device code are not unrolled
-  bool debug = false;         // -g
-  bool device_debug = false;  // -G
+  bool no_unroll = false;      // --no-unroll: loops of device code are not unrolled
+  bool keep_branches = false;  // --keep-branches: branches of device code do not become selections
+  bool debug = false;          // -g
+  bool device_debug = false;   // -G
   bool fast_math = false;
   bool flush_denormals = false;
   bool contract = true;  // -fmad

@@ -30,6 +30,9 @@ absl::StatusOr<std::vector<std::string>> CompilerArguments(const std::string& pa
                    {language == Language::kCuda ? "-std=c++17" : "-cl-std=CL1.2", "-fno-caret-diagnostics", "-w"});
   arguments.push_back(options.optimization);
   if (options.no_unroll) arguments.push_back("-fno-unroll-loops");
+  if (options.keep_branches) {
+    for (std::string& argument : KeepBranchesArguments()) arguments.push_back(std::move(argument));
+  }
   for (std::string& argument : DeviceHeaderArguments(language, headers)) arguments.push_back(std::move(argument));
   if (language == Language::kOpenCl) {
     const std::string text = absl::StrCat(ReadText(path), " ", absl::StrJoin(options.defines, " "));

@@ -42,6 +42,15 @@ std::vector<std::string> DeviceArguments(Language language, const std::string& t
   return arguments;
 }
 
+std::vector<std::string> KeepBranchesArguments() {
+  std::vector<std::string> arguments;
+  for (const char* option : {"-two-entry-phi-node-folding-threshold=0", "-phi-node-folding-threshold=0",
+                             "-speculate-one-expensive-inst=false", "-spec-exec-max-speculation-cost=0"}) {
+    arguments.insert(arguments.end(), {"-mllvm", option});
+  }
+  return arguments;
+}
+
 std::vector<std::string> DeviceHeaderArguments(Language language, const std::string& folder) {
   if (language == Language::kCuda) return {"-I" + folder, "-include", folder + "/heddle_cuda.h", "-D__NVCC__=1"};
   return {"-I" + folder, "-include", folder + "/heddle_opencl.h"};

@@ -79,8 +79,9 @@ class MachineCodeMaker {
 
   absl::StatusOr<std::string> PtxOfNvcc() {
     HEDDLE_ASSIGN_OR_RETURN(const machine::Nvcc nvcc, machine::Nvcc::Find(level_.ptx_from));
-    for (const auto& [is_given, what] : {std::pair(file_.recipe.no_unroll(), "no_unroll"),
-                                         std::pair(!file_.recipe.optimization().empty(), "optimization")}) {
+    for (const auto& [is_given, what] :
+         {std::pair(file_.recipe.no_unroll(), "no_unroll"), std::pair(file_.recipe.keep_branches(), "keep_branches"),
+          std::pair(!file_.recipe.optimization().empty(), "optimization")}) {
       if (!is_given) continue;
       made_.warnings.push_back(
           absl::StrCat(file_.path, ": ", what, " is for clang, and nvcc does as it likes; --ptx-from clang keeps it"));

@@ -29,6 +29,7 @@ CompileOptions CompileOptionsOf(const RecipeFile& file) {
   if (!recipe.optimization().empty()) options.optimization = recipe.optimization();
   if (!recipe.target().empty()) options.target = recipe.target();
   options.no_unroll = recipe.no_unroll();
+  options.keep_branches = recipe.keep_branches();
   return options;
 }
 
@@ -53,7 +54,8 @@ absl::StatusOr<RecipeCode> RecipeCode::Compile(const RecipeFile& file, const Mac
     return code;
   }
   const CompileOptions options = CompileOptionsOf(file);
-  code.optimization_ = absl::StrCat(options.optimization, options.no_unroll ? " -fno-unroll-loops" : "");
+  code.optimization_ = absl::StrCat(options.optimization, options.no_unroll ? " -fno-unroll-loops" : "",
+                                    options.keep_branches ? " keep-branches" : "");
   code.target_ = options.target;
   HEDDLE_ASSIGN_OR_RETURN(DeviceModule module, tracegen::Compile(source, options));
   HEDDLE_ASSIGN_OR_RETURN(CanonicalModule canonical,

@@ -265,6 +265,15 @@ TEST(NvccCommands, DeviceAndHostCodeAreOptimisedApart) {
   EXPECT_THAT(text, HasSubstr("optimization=-O2 -fno-unroll-loops -fgpu-approx-transcendentals"));
 }
 
+TEST(NvccCommands, BranchesOfDeviceCodeCanBeKept) {
+  const Options options = Parse("--keep-branches x.cu");
+  const CudaSource source = {"x.cu", "x.cu", false, "1"};
+  EXPECT_THAT(DeviceCommand(options, SomePlaces(), source, "out.bc"),
+              Contains("-two-entry-phi-node-folding-threshold=0"));
+  EXPECT_THAT(HostCommand(options, SomePlaces(), source, "code", "out.o"), Not(Contains("-mllvm")));
+  EXPECT_THAT(DeviceCodeText(options, SomePlaces(), source), HasSubstr("optimization=-O2 keep-branches"));
+}
+
 TEST(NvccCommands, VendorLibrariesAreLeftOut) {
   const Options options = Parse("x.o -lcudart -lm -L/opt/lib -lcuda -o program -Xlinker -s");
   EXPECT_THAT(LinkCommand(options, SomePlaces(), options.inputs),

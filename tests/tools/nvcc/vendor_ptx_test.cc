@@ -111,6 +111,7 @@ TEST(VendorPtx, OptionsOfClangAreRefused) {
   std::string error;
   EXPECT_FALSE(ParseOptions(SplitWords("--ptx-from nvcc --no-unroll a.cu"), &error).has_value());
   EXPECT_THAT(error, HasSubstr("--no-unroll"));
+  EXPECT_FALSE(ParseOptions(SplitWords("--ptx-from nvcc --keep-branches a.cu"), &error).has_value());
 }
 
 }  // namespace

@@ -95,6 +95,19 @@ TEST(StaticProgram, NestedLoopsHaveTheirDepthAndStandTogether) {
   EXPECT_EQ(deepest, 2u);
 }
 
+// What each side does fits into a selection.
+TEST(StaticProgram, ABranchThatWouldBecomeASelectionCanBeKept) {
+  const std::string source = R"(__global__ void k(int* a) {
+  int x = a[threadIdx.x];
+  if (x & 1) x = x * 3 + 1; else x -= 7;
+  a[threadIdx.x] = x;
+})";
+  EXPECT_THAT(MustRead(source).Ending(v1::BRANCH_CONDITIONAL), SizeIs(0));
+  CompileOptions options;
+  options.keep_branches = true;
+  EXPECT_THAT(MustRead(source, ".cu", options).Ending(v1::BRANCH_CONDITIONAL), SizeIs(1));
+}
+
 TEST(StaticProgram, SwitchBecomesTwoWayBranches) {
   const Snippet snippet = MustRead(R"(__global__ void k(int* a) {
   int i = threadIdx.x;
