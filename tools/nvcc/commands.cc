@@ -257,7 +257,7 @@ std::string DeviceCodeText(const Options& options, const Places& places, const C
   std::string text = "name=" + fs::path(source.path).filename().string() + "\ntarget=" + options.target +
                      "\noptimization=" + options.device_optimization;
   if (options.no_unroll) text += " -fno-unroll-loops";
-  if (options.keep_branches) text += " keep-branches";
+  if (options.keep_branches) text += std::string(" ") + tracegen::kKeepBranches;
   if (options.fast_math) text += " -fgpu-approx-transcendentals";
   if (options.flush_denormals || options.fast_math) text += " -fgpu-flush-denormals-to-zero";
   if (!options.contract) text += " -ffp-contract=off";

@@ -5,14 +5,17 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "tracegen/application/fat_binary.h"
 #include "tracegen/frontend/bitcode.h"
+#include "tracegen/frontend/device_arguments.h"
 #include "tracegen/frontend/libdevice.h"
 #include "tracegen/program/compiled/canonicalize.h"
 #include "tracegen/program/compiled/part_ptx.h"
+#include "tracegen/program/compiled/selections.h"
 #include "tracegen/program/device_calls.h"
 #include "tracegen/program/prepare.h"
 #include "tracegen/program/ptx_source/producer.h"
@@ -41,12 +44,16 @@ absl::Status Named(const absl::Status& status, const std::string& name) {
 class BitcodeSource final : public ModuleSource {
  public:
   BitcodeSource(std::string bitcode, const device::ModuleOptions& options)
-      : bitcode_(std::move(bitcode)), name_(options.name), target_(options.target) {}
+      : bitcode_(std::move(bitcode)),
+        name_(options.name),
+        target_(options.target),
+        keep_branches_(absl::StrContains(options.optimization, kKeepBranches)) {}
 
   absl::StatusOr<Outline> Read() const override {
     Outline outline;
     outline.context = std::make_unique<llvm::LLVMContext>();
     HEDDLE_ASSIGN_OR_RETURN(outline.module, ReadBitcode(bitcode_, name_, *outline.context));
+    if (keep_branches_) LowerSelections(*outline.module);
     return outline;
   }
 
@@ -83,6 +90,7 @@ class BitcodeSource final : public ModuleSource {
   const std::string bitcode_;
   const std::string name_;
   const std::string target_;
+  const bool keep_branches_;
 };
 
 class PtxModuleSource final : public ModuleSource {

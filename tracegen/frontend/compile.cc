@@ -15,6 +15,7 @@
 #include "tracegen/frontend/device_headers.h"
 #include "tracegen/frontend/opencl_parts.h"
 #include "tracegen/frontend/run_clang.h"
+#include "tracegen/program/compiled/selections.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
@@ -88,6 +89,7 @@ absl::StatusOr<DeviceModule> Compile(const std::string& path, const CompileOptio
   HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module,
                           ReadBitcode(std::string_view(bytes.data(), bytes.size()), path, *result.context));
   result.module = std::move(module);
+  if (options.keep_branches) LowerSelections(*result.module);
   return result;
 }
 

@@ -18,7 +18,7 @@ struct CompileOptions {
   std::vector<std::string> include_dirs;
   std::string optimization = "-O2";
   bool no_unroll = false;
-  bool keep_branches = false;  // where both sides would be run, and a value selected
+  bool keep_branches = false;  // KeepBranchesArguments, and LowerSelections
   std::string target = "sm_70";
 };
 

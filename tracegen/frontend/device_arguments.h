@@ -15,10 +15,11 @@ enum class Language { kCuda, kOpenCl, kBitcode };
 // includes, defines, warnings and names of files are the caller's.
 std::vector<std::string> DeviceArguments(Language language, const std::string& target);
 
-// Further arguments that keep a branch a branch where LLVM would run both sides and select. Machines without
-// conditional moves, such as Fung's thesis has them (section 5.3), have these branches. A choice of two values that are
-// there anyway (a maximum) stays a selection.
+// Further arguments that keep what the sides of a branch do in these sides, where LLVM would run both and select. The
+// selections that remain are for LowerSelections.
 std::vector<std::string> KeepBranchesArguments();
+// What the trace's optimisation says of code that was made so: a word behind "-O2".
+inline constexpr char kKeepBranches[] = "keep-branches";
 
 // The project's own device headers in `folder` (FindDeviceHeaders): where they are, and that they come first.
 std::vector<std::string> DeviceHeaderArguments(Language language, const std::string& folder);

@@ -55,7 +55,7 @@ absl::StatusOr<RecipeCode> RecipeCode::Compile(const RecipeFile& file, const Mac
   }
   const CompileOptions options = CompileOptionsOf(file);
   code.optimization_ = absl::StrCat(options.optimization, options.no_unroll ? " -fno-unroll-loops" : "",
-                                    options.keep_branches ? " keep-branches" : "");
+                                    options.keep_branches ? absl::StrCat(" ", kKeepBranches) : "");
   code.target_ = options.target;
   HEDDLE_ASSIGN_OR_RETURN(DeviceModule module, tracegen::Compile(source, options));
   HEDDLE_ASSIGN_OR_RETURN(CanonicalModule canonical,

@@ -108,6 +108,20 @@ TEST(StaticProgram, ABranchThatWouldBecomeASelectionCanBeKept) {
   EXPECT_THAT(MustRead(source, ".cu", options).Ending(v1::BRANCH_CONDITIONAL), SizeIs(1));
 }
 
+TEST(StaticProgram, MaximaAndSelectionsCanBeBranches) {
+  const std::string source = R"(__global__ void k(int* a, float* f) {
+  int x = a[threadIdx.x];
+  if (x < 0) x = 0;
+  a[threadIdx.x] = x;
+  float y = f[threadIdx.x], z = f[threadIdx.x + 64];
+  f[threadIdx.x] = x > 7 ? y : z;
+})";
+  EXPECT_THAT(MustRead(source).Ending(v1::BRANCH_CONDITIONAL), SizeIs(0));
+  CompileOptions options;
+  options.keep_branches = true;
+  EXPECT_THAT(MustRead(source, ".cu", options).Ending(v1::BRANCH_CONDITIONAL), SizeIs(2));
+}
+
 TEST(StaticProgram, SwitchBecomesTwoWayBranches) {
   const Snippet snippet = MustRead(R"(__global__ void k(int* a) {
   int i = threadIdx.x;
