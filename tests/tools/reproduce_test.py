@@ -257,6 +257,19 @@ class Reproduce(CommandTest):
         self.assertNotIn("schedule_dependent_per_cent", kernels["search"], "samples are not certified")
         self.assertIn("Not certified", self.page())
 
+    def test_residency_can_be_the_papers(self):
+        text = PAPER.replace('trace: "bfs" }', 'trace: "bfs" paper_blocks_per_sm: 1 }').replace(
+            "fermi_fixed", "baws_gtx480"
+        )
+        self.reproduce(text=text)
+        self.assertNotIn("core.max_blocks=1", (self.folder / "out" / "ours" / "points.jsonl").read_text())
+        self.reproduce("--paper-residency", text=text)
+        points = map(json.loads, (self.folder / "out" / "ours" / "points.jsonl").read_text().splitlines())
+        bound = {point["trace"] for point in points if "core.max_blocks=1" in point.get("set", [])}
+        self.assertEqual(bound, {"bfs"})
+        self.assertEqual(self.document()["residency"], "paper")
+        self.assertIn("the paper's blocks where it states them", self.page())
+
     def test_an_original_takes_the_place_of_our_kernel(self):
         originals = self.folder / "originals"
         traces = originals / "suite" / "traces"
@@ -309,7 +322,9 @@ class Reproduce(CommandTest):
         )
         (self.folder / "ours.ledger").write_text("entry { nonsense: 1 }")
         paper.write_text(PAPER)
-        self.assert_refused(2, "reproduce", paper, "-o", self.folder / "out", says=("ours.ledger", "line 1", "nonsense"))
+        self.assert_refused(
+            2, "reproduce", paper, "-o", self.folder / "out", says=("ours.ledger", "line 1", "nonsense")
+        )
 
     def test_claims_that_agree_are_audited(self):
         text = PAPER.replace("neutral: 1 decimals: 2", 'neutral: 1 decimals: 2 suspect: ["width", "no_queens"]')

@@ -68,6 +68,11 @@ class Reproduce final : public Command {
             "Certify new recordings in so many other orders of threads: rows whose paths depend on it are marked")
         ->check(WholeNumberFromTo(1, 1000));
     command.add_option("--registers", arguments_.registers, kRegistersHelp)->expected(1)->take_all()->check(NotEmpty());
+    command
+        .add_flag_callback(
+            "--paper-residency", [this] { arguments_.paper_residency = true; },
+            "As many blocks per SM as the paper states, where it does, whatever registers they take")
+        ->excludes("--registers");
     command.add_option("--jobs", arguments_.jobs, "Threads")->check(WholeNumberFromTo(1, 1024))->capture_default_str();
     command
         .add_option("--jitter", arguments_.jitter,

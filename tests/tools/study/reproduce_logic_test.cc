@@ -277,6 +277,21 @@ TEST(ScoreOrder, StepsMustBeAboveTheNoiseOfOtherRuns) {
   EXPECT_EQ(Evaluate(checked, {source(6, 2)}, &noisy).direction, Direction::kAgrees);
 }
 
+TEST(PaperResidency, IsThatOfThePaperForEachForm) {
+  claims::v1::Run run;
+  run.set_dispatch("thread_blocks");
+  run.add_set("sms=4");
+  claims::v1::Kernel kernel;
+  EXPECT_THAT(WithPaperResidency(run, kernel).set(), ElementsAre("sms=4")) << "the paper states none";
+  kernel.set_paper_blocks_per_sm(5);
+  kernel.set_paper_blocks_per_sm_transformed(4);
+  EXPECT_THAT(WithPaperResidency(run, kernel).set(), ElementsAre("sms=4", "core.max_blocks=5", "core.registers=0"));
+  run.set_dispatch("virtual_blocks");
+  EXPECT_THAT(WithPaperResidency(run, kernel).set(), ElementsAre("sms=4", "core.max_blocks=4", "core.registers=0"));
+  kernel.clear_paper_blocks_per_sm_transformed();
+  EXPECT_THAT(WithPaperResidency(run, kernel).set(), ElementsAre("sms=4", "core.max_blocks=5", "core.registers=0"));
+}
+
 TEST(Vary, ChangesThePoliciesAndMachinesThatItNames) {
   claims::v1::Run run;
   run.set_machine("thesis_8800gtx");

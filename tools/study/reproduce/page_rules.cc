@@ -129,14 +129,19 @@ class Rules {
     return absl::StrCat(residency.blocks_per_sm, " (", residency.registers, ")");
   }
 
+  std::string Source() const {
+    const std::string rest = all_.registers.empty()
+                                 ? std::string("those that are counted in the trace")
+                                 : absl::StrCat("`--registers ", absl::StrJoin(all_.registers, " "), "`");
+    return all_.paper_residency ? absl::StrCat("the paper's blocks where it states them, else ", rest) : rest;
+  }
+
   void Residency() {
     const bool any =
         std::ranges::any_of(all_.kernels, [](const auto& one) { return one.second.threads_per_block != 0; });
     if (!any) return;
     Add("**Blocks per SM**, and registers per thread in brackets, by who counts the registers. The replays took ",
-        all_.registers.empty() ? std::string("those that are counted in the trace")
-                               : absl::StrCat("`--registers ", absl::StrJoin(all_.registers, " "), "`"),
-        ".");
+        Source(), ".");
     const bool mixed =
         std::ranges::any_of(all_.registers, [](const std::string& word) { return absl::StrContains(word, '='); });
     if (mixed) Add(" **Sources are mixed**: some kernels have a number of their own.");

@@ -56,6 +56,7 @@ std::string CommandLine(const ReproduceArguments& arguments) {
   }
   if (!arguments.originals.empty()) absl::StrAppend(&line, " --originals originals");
   if (arguments.certify != 0) absl::StrAppend(&line, " --certify ", arguments.certify);
+  if (arguments.paper_residency) absl::StrAppend(&line, " --paper-residency");
   if (arguments.jitter != 0) absl::StrAppend(&line, " --jitter ", arguments.jitter);
   if (arguments.sensitivity) absl::StrAppend(&line, " --sensitivity");
   if (arguments.tests.has_value()) absl::StrAppend(&line, " --tests ", InputName(*arguments.tests));
@@ -175,6 +176,7 @@ class Reproducer {
                                                                 .sensitivity = asked.sensitivity,
                                                                 .suspected = asked.suspected,
                                                                 .registers = arguments_.registers,
+                                                                .paper_residency = arguments_.paper_residency,
                                                                 .most_replays = arguments_.causes});
     if (!plan.ok()) return plan.status();
     for (const std::string& note : plan->plan().notes) Note(absl::StrCat(name, ": ", note));
@@ -193,6 +195,7 @@ class Reproducer {
     reproduction.jitter = asked.jitter;
     reproduction.headline_jitter = HeadlineJitter(asked);
     reproduction.registers = arguments_.registers;
+    reproduction.paper_residency = arguments_.paper_residency;
     reproduction.sensitivity = asked.sensitivity;
     reproduction.size = InputName(size);
     return reproduction;

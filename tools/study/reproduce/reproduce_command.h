@@ -22,6 +22,7 @@ struct ReproduceArguments {
   InputSize size = InputSize::kSmall;
   std::optional<InputSize> tests;      // inputs for noise and variations; as `size` if there are none
   std::vector<std::string> registers;  // --registers
+  bool paper_residency = false;        // --paper-residency
   uint32_t jobs = 1;
   uint32_t jitter = 0;
   uint32_t headline_jitter = 10;  // at least, if there is noise

@@ -43,6 +43,7 @@ struct Reproduction {
   std::vector<Judgement> without_dependent;       // of the claims, without these kernels; empty if there are none
   std::set<std::string> audited;                  // claims that agree, and whose suspects were run all the same
   std::vector<std::string> registers;             // --registers; empty = as traces say
+  bool paper_residency = false;                   // as many blocks per SM as the paper states
   std::vector<std::vector<VariedResult>> varied;  // by claim, those that were planned
   bool sensitivity = false;                       // every variation was planned
   uint32_t jitter = 0;                            // seeds of the noise

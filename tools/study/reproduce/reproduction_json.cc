@@ -132,6 +132,7 @@ Json JsonOf(const Reproduction& all) {
                {"seeds_of_noise", all.jitter},
                {"seeds_of_noise_of_headlines", all.headline_jitter},
                {"registers", all.registers},
+               {"residency", all.paper_residency ? "paper" : "registers"},
                {"replays", all.replays},
                {"structural", CountJson(all.structural())},
                {"directions", CountJson(all.directions())},

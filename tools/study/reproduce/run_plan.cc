@@ -44,6 +44,18 @@ std::string WithParameter(const std::string& policy, const std::string& key, con
 
 }  // namespace
 
+v1::Run WithPaperResidency(const v1::Run& run, const v1::Kernel& kernel) {
+  const bool transformed = run.dispatch() != replay::Configuration().dispatch.name;
+  const uint32_t blocks = transformed && kernel.paper_blocks_per_sm_transformed() != 0
+                              ? kernel.paper_blocks_per_sm_transformed()
+                              : kernel.paper_blocks_per_sm();
+  v1::Run bound = run;
+  if (blocks == 0) return bound;
+  bound.add_set(absl::StrCat("core.max_blocks=", blocks));
+  bound.add_set("core.registers=0");
+  return bound;
+}
+
 v1::Run Vary(const v1::Run& run, const v1::Variation& variation) {
   v1::Run varied = run;
   if (variation.machine().empty() || Has(variation.machine(), run.machine())) {
@@ -159,9 +171,10 @@ class PlanMaker {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<RunPlan::Entry> MakeEntry(const v1::Run& run, const std::string& kernel_name, bool paper_size,
+  absl::StatusOr<RunPlan::Entry> MakeEntry(const v1::Run& as_written, const std::string& kernel_name, bool paper_size,
                                            size_t seed) {
     const v1::Kernel& kernel = claims_.kernel.find(kernel_name)->second;
+    const v1::Run run = options_.paper_residency ? WithPaperResidency(as_written, kernel) : as_written;
     const KnownTrace& trace = Trace(kernel, paper_size);
     if (!trace.problem.empty()) return RunPlan::Entry{"", trace.problem};
     const absl::StatusOr<const KnownMachine*> machine = Machine(run);

@@ -39,6 +39,7 @@ struct PlanOptions {
   bool sensitivity = false;            // also every variation, with one seed
   std::set<std::string> suspected;     // claims, by id, that are also run under the variations that they suspect
   std::vector<std::string> registers;  // as `heddle replay --registers` takes them
+  bool paper_residency = false;        // as many blocks per SM as the paper states, where it does
   size_t most_replays = SIZE_MAX;      // of a claim and a suspect: those that need more are not run
 };
 
@@ -92,6 +93,10 @@ class RunPlan {
 
   friend class PlanMaker;
 };
+
+// The run with as many blocks of the kernel per SM as the paper states, whatever registers they take; as it is if the
+// paper states none.
+claims::v1::Run WithPaperResidency(const claims::v1::Run& run, const claims::v1::Kernel& kernel);
 
 // The run under a variation: other fields of its machine, other parameters of its policies.
 claims::v1::Run Vary(const claims::v1::Run& run, const claims::v1::Variation& variation);

@@ -24,7 +24,8 @@ struct TraceFolders {
   std::string traces;     // RECIPE.htrace; missing ones are recorded there
   std::string recipes;    // NAME/RECIPE.textproto
   std::string originals;  // SUITE/traces/PROGRAM.SIZE.htrace; empty = none
-  uint32_t certify = 0;   // orders that a recording is certified with
+  // Orders that a recording is certified with; what cannot be certified is recorded all the same.
+  uint32_t certify = 0;
   bool quiet = false;
 };
 
