@@ -48,8 +48,9 @@ class Rules {
         " are not tested (the runs are the same, or the effect is within ", "the noise or below half a per cent); ",
         all_.with_verdict(Verdict::kFitted).agree, " were fitted to; ", all_.with_verdict(Verdict::kNotComputed).agree,
         " were not computed.");
-    if (all_.jitter != 0) {
-      Add(" Headlines have ", all_.headline_jitter, " seeds of noise, the others ", all_.jitter, ".");
+    const Reproduction& noisy = all_.tests != nullptr ? *all_.tests : all_;
+    if (noisy.jitter != 0) {
+      Add(" Headlines have ", noisy.headline_jitter, " seeds of noise, the others ", noisy.jitter, ".");
     }
     Add("\n\n");
   }
