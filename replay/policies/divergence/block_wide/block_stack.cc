@@ -105,7 +105,7 @@ Verdict BlockStackPolicy::Resolve(const Resolution& resolution, WarpEditor& edit
   const StackEntryId id = warps_[resolution.slot].entry;
   StackEntry& entry = stacks_.At(id);
   const BlockId block = entry.block;
-  WarpArrival arrival;
+  ArrivedWarp arrival;
   arrival.slot = resolution.slot;
   arrival.from = resolution.from;
   arrival.groups = resolution.groups;
@@ -127,7 +127,7 @@ void BlockStackPolicy::End(StackEntry& entry, SlotId slot, WarpEditor& editor) {
   warps_.Spare(slot, editor);
 }
 
-bool BlockStackPolicy::HandleAhead(StackEntryId id, const WarpArrival& arrival, WarpEditor& editor) {
+bool BlockStackPolicy::HandleAhead(StackEntryId id, const ArrivedWarp& arrival, WarpEditor& editor) {
   StackEntry& entry = stacks_.At(id);
   if (arrival.groups.empty()) {
     End(entry, arrival.slot, editor);
@@ -144,7 +144,7 @@ bool BlockStackPolicy::HandleAhead(StackEntryId id, const WarpArrival& arrival, 
   return true;
 }
 
-void BlockStackPolicy::PutOffUntilStarted(StackEntry& entry, const WarpArrival& arrival, WarpEditor& editor) {
+void BlockStackPolicy::PutOffUntilStarted(StackEntry& entry, const ArrivedWarp& arrival, WarpEditor& editor) {
   const uint32_t number = put_off_.Take();
   DeferredBlockEnd& later = put_off_[number];
   later.slot = arrival.slot;
@@ -160,7 +160,7 @@ void BlockStackPolicy::PutOffUntilStarted(StackEntry& entry, const WarpArrival& 
   editor.Park(arrival.slot);
 }
 
-bool BlockStackPolicy::Handle(StackEntryId id, const WarpArrival& arrival, WarpEditor& editor) {
+bool BlockStackPolicy::Handle(StackEntryId id, const ArrivedWarp& arrival, WarpEditor& editor) {
   StackEntry& entry = stacks_.At(id);
   if (arrival.groups.empty()) {
     End(entry, arrival.slot, editor);
@@ -186,7 +186,7 @@ bool BlockStackPolicy::Handle(StackEntryId id, const WarpArrival& arrival, WarpE
   return arrival.from_barrier || arrival.deferred;
 }
 
-void BlockStackPolicy::GoOn(StackEntryId id, const WarpArrival& arrival, WarpEditor& editor) {
+void BlockStackPolicy::GoOn(StackEntryId id, const ArrivedWarp& arrival, WarpEditor& editor) {
   StackEntry& entry = stacks_.At(id);
   if (!arrival.from_barrier && !arrival.deferred) {
     editor.Continue(arrival.slot);
@@ -207,7 +207,7 @@ void BlockStackPolicy::GoOn(StackEntryId id, const WarpArrival& arrival, WarpEdi
   editor.Place(arrival.slot, warp.at, warp.lanes);
 }
 
-void BlockStackPolicy::ArriveAtRpc(StackEntry& entry, const WarpArrival& arrival, WarpEditor& editor) {
+void BlockStackPolicy::ArriveAtRpc(StackEntry& entry, const ArrivedWarp& arrival, WarpEditor& editor) {
   ++entry.waiting;
   entry.waiting_since += editor.now();
   const PathGroup& group = arrival.groups[0];
@@ -220,7 +220,7 @@ void BlockStackPolicy::ArriveAtRpc(StackEntry& entry, const WarpArrival& arrival
   End(entry, arrival.slot, editor);
 }
 
-void BlockStackPolicy::ArriveAtBranch(StackEntryId id, const WarpArrival& arrival, AtBranch decision,
+void BlockStackPolicy::ArriveAtBranch(StackEntryId id, const ArrivedWarp& arrival, AtBranch decision,
                                       WarpEditor& editor) {
   StackEntry& entry = stacks_.At(id);
   if (!stacks_.Stage(entry, arrival)) ForkedUnseen();
@@ -253,7 +253,7 @@ const PathGroup* BlockStackPolicy::SideToRun(const StackEntry& entry, std::span<
   return first;
 }
 
-void BlockStackPolicy::Bypass(StackEntryId id, const WarpArrival& arrival, WarpEditor& editor) {
+void BlockStackPolicy::Bypass(StackEntryId id, const ArrivedWarp& arrival, WarpEditor& editor) {
   StackEntry& entry = stacks_.At(id);
   const uint32_t index = warps_[arrival.slot].index;
   std::vector<bool>& bypassed = entry.branch.bypassed;
@@ -359,7 +359,7 @@ void BlockStackPolicy::Activate(StackEntryId id, WarpEditor& editor) {
   entry.deferred.clear();
   for (const uint32_t number : deferred_now_) {
     const DeferredBlockEnd& past = put_off_[number];
-    WarpArrival arrival;
+    ArrivedWarp arrival;
     arrival.slot = past.slot;
     arrival.from = past.from;
     arrival.groups = past.groups;

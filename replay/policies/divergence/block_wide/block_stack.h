@@ -108,15 +108,15 @@ class BlockStackPolicy : public DivergencePolicy {
 
   // A warp of an entry that has been started has come to the end of a basic block, or goes on behind a barrier; or one
   // that runs ahead of its block has. Both return false if the warp simply goes on.
-  bool Handle(StackEntryId id, const WarpArrival& arrival, WarpEditor& editor);
-  bool HandleAhead(StackEntryId id, const WarpArrival& arrival, WarpEditor& editor);
+  bool Handle(StackEntryId id, const ArrivedWarp& arrival, WarpEditor& editor);
+  bool HandleAhead(StackEntryId id, const ArrivedWarp& arrival, WarpEditor& editor);
   // The warp is no more.
   void End(StackEntry& entry, SlotId slot, WarpEditor& editor);
-  void GoOn(StackEntryId id, const WarpArrival& arrival, WarpEditor& editor);
-  void PutOffUntilStarted(StackEntry& entry, const WarpArrival& arrival, WarpEditor& editor);
-  void ArriveAtRpc(StackEntry& entry, const WarpArrival& arrival, WarpEditor& editor);
-  void ArriveAtBranch(StackEntryId id, const WarpArrival& arrival, AtBranch decision, WarpEditor& editor);
-  void Bypass(StackEntryId id, const WarpArrival& arrival, WarpEditor& editor);
+  void GoOn(StackEntryId id, const ArrivedWarp& arrival, WarpEditor& editor);
+  void PutOffUntilStarted(StackEntry& entry, const ArrivedWarp& arrival, WarpEditor& editor);
+  void ArriveAtRpc(StackEntry& entry, const ArrivedWarp& arrival, WarpEditor& editor);
+  void ArriveAtBranch(StackEntryId id, const ArrivedWarp& arrival, AtBranch decision, WarpEditor& editor);
+  void Bypass(StackEntryId id, const ArrivedWarp& arrival, WarpEditor& editor);
   // The side of a bypassed warp that runs now, if any.
   const PathGroup* SideToRun(const StackEntry& entry, std::span<const PathGroup> groups) const;
 

@@ -97,7 +97,7 @@ StackEntryId BlockStacks::PathTo(StackEntry& entry, const PathGroup& group) {
   return entry.branch.paths[number];
 }
 
-bool BlockStacks::Stage(StackEntry& entry, const WarpArrival& arrival) {
+bool BlockStacks::Stage(StackEntry& entry, const ArrivedWarp& arrival) {
   StagedBranch& branch = entry.branch;
   const Position target = Target(entry, arrival);
   bool agrees = true;

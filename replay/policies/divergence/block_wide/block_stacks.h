@@ -44,12 +44,12 @@ class BlockStacks {
   // They leave the entry: they wait in the one below.
   void Leave(StackEntry& entry, const Lanes& lanes, LaneMask mask);
   // Where the paths of the arrival's branch reconverge.
-  static Position Target(const StackEntry& entry, const WarpArrival& arrival) {
+  static Position Target(const StackEntry& entry, const ArrivedWarp& arrival) {
     return arrival.reconvergence.is_exit() ? entry.rpc : arrival.reconvergence;
   }
   // They enter the paths of the entry's branch, which it stages, so that WCnt counts down. False if the warp has come
   // to another branch than those before it, for the first time: then all reconverge where the entry does.
-  bool Stage(StackEntry& entry, const WarpArrival& arrival);
+  bool Stage(StackEntry& entry, const ArrivedWarp& arrival);
   // The staged path to the group's position; a new one if there is none.
   StackEntryId PathTo(StackEntry& entry, const PathGroup& group);
   // They are a warp of the path that is not compacted.

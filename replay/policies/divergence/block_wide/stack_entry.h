@@ -25,7 +25,7 @@ struct KeptWarp {
 };
 
 // A warp has come to the end of a basic block. It is in `slot`, resolving or parked without threads.
-struct WarpArrival {
+struct ArrivedWarp {
   SlotId slot = kNoSlot;
   Position from;
   std::span<const PathGroup> groups;

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "replay/policies/divergence/shared/policy_counters.h"
+#include "replay/policies/divergence/shared/counter_values.h"
 
 namespace heddle::replay {
 
@@ -29,7 +29,7 @@ enum DwfCounter {
   kDwfCounters = kPoolCycles + kPoolClasses
 };
 
-using DwfCounters = PolicyCounters<DwfCounter, kDwfCounters>;
+using DwfCounters = CounterValues<DwfCounter, kDwfCounters>;
 
 }  // namespace heddle::replay
 

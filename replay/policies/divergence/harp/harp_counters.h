@@ -2,7 +2,7 @@
 #ifndef HEDDLE_REPLAY_POLICIES_DIVERGENCE_HARP_HARP_COUNTERS_H_
 #define HEDDLE_REPLAY_POLICIES_DIVERGENCE_HARP_HARP_COUNTERS_H_
 
-#include "replay/policies/divergence/shared/policy_counters.h"
+#include "replay/policies/divergence/shared/counter_values.h"
 
 namespace heddle::replay {
 
@@ -28,7 +28,7 @@ enum HarpCounter {
   kHarpCounters
 };
 
-using HarpCounters = PolicyCounters<HarpCounter, kHarpCounters>;
+using HarpCounters = CounterValues<HarpCounter, kHarpCounters>;
 
 }  // namespace heddle::replay
 

@@ -114,7 +114,7 @@ class Stacks : public testing::Test {
     if (fall_through != 0) groups.push_back({kFallThrough, fall_through, false});
     if (taken != 0) groups.push_back({kTaken, taken, true});
     const Lanes lanes = HwWarp(hw_warp);
-    WarpArrival arrival;
+    ArrivedWarp arrival;
     arrival.from = from;
     arrival.groups = groups;
     arrival.lanes = &lanes;

@@ -1,6 +1,6 @@
 // The values of a policy's counters.
-#ifndef HEDDLE_REPLAY_POLICIES_DIVERGENCE_SHARED_POLICY_COUNTERS_H_
-#define HEDDLE_REPLAY_POLICIES_DIVERGENCE_SHARED_POLICY_COUNTERS_H_
+#ifndef HEDDLE_REPLAY_POLICIES_DIVERGENCE_SHARED_COUNTER_VALUES_H_
+#define HEDDLE_REPLAY_POLICIES_DIVERGENCE_SHARED_COUNTER_VALUES_H_
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@ namespace heddle::replay {
 // `Counter` is an enumeration in the order in which the policy declares its counters, with `kCount` of them. The parts
 // of a policy share one of these, and each counts what it sees.
 template <typename Counter, size_t kCount>
-class PolicyCounters {
+class CounterValues {
  public:
   void Count(Counter counter, uint64_t by = 1) { values_[counter] += by; }
   // For counters that keep a maximum.
@@ -29,4 +29,4 @@ class PolicyCounters {
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_REPLAY_POLICIES_DIVERGENCE_SHARED_POLICY_COUNTERS_H_
+#endif  // HEDDLE_REPLAY_POLICIES_DIVERGENCE_SHARED_COUNTER_VALUES_H_
