@@ -19,7 +19,7 @@ bool IsAccess(const v1::Instruction& instruction) {
          instruction.op() == v1::OP_TEXTURE;
 }
 
-LaneMask LanesOf(const LoggedIssue& issue) {
+LaneMask LanesOf(const IssueEntry& issue) {
   LaneMask mask = 0;
   for (const LoggedLane& lane : issue.lanes) mask |= LaneMask{1} << lane.lane;
   return mask;
@@ -37,7 +37,7 @@ std::string CheckDependences(const LoggedLaunch& run) {
   };
   const bool by_control_bits = run.machine->core().dependences() == machine::v1::Core::CONTROL_BITS;
   std::map<std::pair<uint64_t, uint32_t>, Thread> threads;
-  for (const LoggedIssue& issue : run.issues) {
+  for (const IssueEntry& issue : run.issues) {
     const Pc pc = issue.lanes[0].pc;
     const v1::Instruction& instruction = run.program->instruction(pc);
     const UnitNeed need = timing.NeedOf(&instruction, LanesOf(issue));
@@ -82,7 +82,7 @@ std::string CheckUnits(const LoggedLaunch& run) {
   const ReferenceUnits timing(core);
   std::map<std::pair<uint32_t, int>, std::vector<Cycle>> busy_until;  // by SM and class of units
   std::map<uint32_t, Cycle> memory_until;                             // by SM
-  for (const LoggedIssue& issue : run.issues) {
+  for (const IssueEntry& issue : run.issues) {
     const v1::Instruction& instruction = run.program->instruction(issue.lanes[0].pc);
     if (IsAccess(instruction)) {
       Cycle& until = memory_until[issue.sm];

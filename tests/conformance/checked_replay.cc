@@ -23,7 +23,7 @@ void ExpectRulesKept(const trace::TraceReader& reader, const machine::v1::Machin
   }
   std::vector<Configuration> plain;
   for (const AcceptedConfiguration& checked : configurations) plain.push_back(checked.configuration);
-  IssueLog log(plain.size());
+  SortedIssueLog log(plain.size());
   ReplayOptions options;
   options.machine = machine;
   options.observer = &log;
@@ -43,7 +43,7 @@ void ExpectRulesKept(const trace::TraceReader& reader, const machine::v1::Machin
       run.machine = &machine;
       run.program = launches[l]->program;
       run.blocks = &expanded[l];
-      for (const LoggedIssue& issue : log.Sorted(c)) {
+      for (const IssueEntry& issue : log.Sorted(c)) {
         if (issue.launch == launches[l]->launch.id()) run.issues.push_back(issue);
       }
       run.result = &result.launch(static_cast<int>(l));

@@ -27,7 +27,7 @@ std::string Difference(const google::protobuf::Message& engine, const google::pr
   return differencer.Compare(engine, reference) ? std::string() : text;
 }
 
-std::string Difference(const std::vector<LoggedIssue>& engine, const std::vector<LoggedIssue>& reference) {
+std::string Difference(const std::vector<IssueEntry>& engine, const std::vector<IssueEntry>& reference) {
   for (size_t i = 0; i < std::max(engine.size(), reference.size()); ++i) {
     if (i < engine.size() && i < reference.size() && engine[i] == reference[i]) continue;
     return "issue number " + std::to_string(i) + "\n  engine:    " + (i < engine.size() ? engine[i].Text() : "none") +
@@ -42,7 +42,7 @@ void ExpectEqual(const trace::TraceReader& reader, const machine::v1::Machine& m
   std::erase_if(configurations, [](const AcceptedConfiguration& one) { return one.by_warp; });
   std::vector<Configuration> plain;
   for (const AcceptedConfiguration& checked : configurations) plain.push_back(checked.configuration);
-  IssueLog engine_log(plain.size());
+  SortedIssueLog engine_log(plain.size());
   ReplayOptions replay_options;
   replay_options.machine = machine;
   replay_options.cache_bytes = options.cache_bytes;
@@ -53,7 +53,7 @@ void ExpectEqual(const trace::TraceReader& reader, const machine::v1::Machine& m
   for (size_t c = 0; c < plain.size(); ++c) {
     SCOPED_TRACE(configurations[c].Text());
     NoteChecked(plain[c]);
-    IssueLog reference_log;
+    SortedIssueLog reference_log;
     const auto reference = ReplayByReference(reader, plain[c], machine, &reference_log);
     ASSERT_TRUE(reference.ok()) << reference.status();
     EXPECT_EQ(Difference(engine_log.Sorted(c), reference_log.Sorted()), "");
@@ -75,7 +75,7 @@ void ExpectEqualBeforeScriptedMemory(const trace::TraceReader& reader, const mac
       (machine.core().warp_size() + machine.core().simd_width() - 1) / machine.core().simd_width();
   const uint32_t places =
       machine.core().front_end() == machine::v1::Core::IBUFFER ? 1 + static_cast<uint32_t>(seed % 4) : 1;
-  IssueLog engine_log;
+  SortedIssueLog engine_log;
   ReplayOptions options;
   options.machine = machine;
   options.observer = &engine_log;
@@ -93,7 +93,7 @@ void ExpectEqualBeforeScriptedMemory(const trace::TraceReader& reader, const mac
     ASSERT_TRUE(result.ok()) << result.status();
     launches.push_back(*result);
   }
-  IssueLog reference_log;
+  SortedIssueLog reference_log;
   ScriptedMemory reference_memory(seed, stage_cycles, places);
   const auto reference =
       ReplayByReference(reader, configuration.configuration, machine, &reference_log, {.memory = &reference_memory});

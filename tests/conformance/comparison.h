@@ -17,7 +17,7 @@ namespace heddle::replay {
 // Field by field, ratios up to rounding. Empty if equal.
 std::string Difference(const google::protobuf::Message& engine, const google::protobuf::Message& reference);
 // The first place where the logs part. Empty if equal.
-std::string Difference(const std::vector<LoggedIssue>& engine, const std::vector<LoggedIssue>& reference);
+std::string Difference(const std::vector<IssueEntry>& engine, const std::vector<IssueEntry>& reference);
 
 struct ComparisonOptions {
   uint64_t cache_bytes = 256u << 20;

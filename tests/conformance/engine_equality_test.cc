@@ -149,7 +149,7 @@ TEST(EngineEquality, OneBlockOfSixWarps) { ExpectEqualOnTinyGrids(1, 6, 60'000, 
 // One run per configuration, none of which stops the others.
 std::vector<absl::StatusOr<result::v1::Result>> ReplayEachOn(const RandomCase& random_case,
                                                              const std::vector<Configuration>& configurations,
-                                                             bool force_tick, IssueLog& log) {
+                                                             bool force_tick, SortedIssueLog& log) {
   ReplayOptions options;
   options.machine = random_case.machine;
   options.observer = &log;
@@ -170,9 +170,9 @@ TEST(EngineEquality, TicksEveryCycleOrSleepsAlike) {
     std::vector<Configuration> configurations;
     for (const AcceptedConfiguration& one : drawn) configurations.push_back(one.configuration);
     if (configurations.empty()) continue;
-    IssueLog sleeping(configurations.size());
+    SortedIssueLog sleeping(configurations.size());
     const auto first = ReplayEachOn(random_case, configurations, /*force_tick=*/false, sleeping);
-    IssueLog ticking(configurations.size());
+    SortedIssueLog ticking(configurations.size());
     const auto second = ReplayEachOn(random_case, configurations, /*force_tick=*/true, ticking);
     ASSERT_EQ(first.size(), drawn.size());
     ASSERT_EQ(second.size(), drawn.size());

@@ -196,7 +196,7 @@ TEST(FuzzedParameters, AreReadWhateverTheirType) {
     for (const std::string& text : texts) {
       std::string issues;
       for (const RandomCase& one : cases) {
-        IssueLog log;
+        SortedIssueLog log;
         ReplayOptions options;
         options.machine = one.machine;
         options.machine.mutable_core()->set_schedulers(1);
@@ -205,7 +205,7 @@ TEST(FuzzedParameters, AreReadWhateverTheirType) {
         configuration.scheduler = {"test_typed", text};
         const auto results = Replay(*one.reader, {configuration}, options);
         EXPECT_TRUE(results.ok()) << results.status();
-        for (const LoggedIssue& issue : log.Sorted()) absl::StrAppend(&issues, issue.Text(), " ");
+        for (const IssueEntry& issue : log.Sorted()) absl::StrAppend(&issues, issue.Text(), " ");
       }
       logs.insert(issues);
     }

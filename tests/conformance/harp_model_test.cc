@@ -67,12 +67,12 @@ std::vector<HarpModel::Issue> IssuesOfPolicy(const Case& c, const std::string& p
   configuration.scheduler = {"fifo", ""};
   ReplayOptions options;
   options.machine = c.machine;
-  IssueLog log;
+  SortedIssueLog log;
   options.observer = &log;
   const auto results = Replay(*c.reader, {configuration}, options);
   EXPECT_TRUE(results.ok()) << results.status();
   std::vector<HarpModel::Issue> issues;
-  for (const LoggedIssue& issue : log.Sorted()) {
+  for (const IssueEntry& issue : log.Sorted()) {
     HarpModel::Issue& out = issues.emplace_back();
     out.cycle = issue.cycle;
     out.pc = issue.lanes[0].pc;

@@ -21,23 +21,23 @@ struct LoggedLane {
 };
 
 // Ordered by cycle, SM and port: the order of issue.
-struct LoggedIssue {
+struct IssueEntry {
   uint32_t launch = 0;
   Cycle cycle = 0;
   uint32_t sm = 0;
   uint32_t port = 0;
   std::vector<LoggedLane> lanes;
-  friend auto operator<=>(const LoggedIssue&, const LoggedIssue&) = default;
+  friend auto operator<=>(const IssueEntry&, const IssueEntry&) = default;
   std::string Text() const;
 };
 
 // One log per configuration of a Replay call.
-class IssueLog final : public IssueObserver {
+class SortedIssueLog final : public IssueObserver {
  public:
-  explicit IssueLog(size_t configurations = 1) : logs_(configurations) {}
+  explicit SortedIssueLog(size_t configurations = 1) : logs_(configurations) {}
 
   void Issued(const IssueEvent& event) override {
-    LoggedIssue& issue = logs_.at(event.configuration).emplace_back();
+    IssueEntry& issue = logs_.at(event.configuration).emplace_back();
     issue.launch = event.launch;
     issue.cycle = event.cycle;
     issue.sm = event.sm;
@@ -48,16 +48,16 @@ class IssueLog final : public IssueObserver {
   }
 
   // Sorted; SMs may be simulated one after the other.
-  const std::vector<LoggedIssue>& Sorted(size_t configuration = 0) {
+  const std::vector<IssueEntry>& Sorted(size_t configuration = 0) {
     std::stable_sort(logs_[configuration].begin(), logs_[configuration].end());
     return logs_[configuration];
   }
 
  private:
-  std::vector<std::vector<LoggedIssue>> logs_;
+  std::vector<std::vector<IssueEntry>> logs_;
 };
 
-inline std::string LoggedIssue::Text() const {
+inline std::string IssueEntry::Text() const {
   std::string text = "launch " + std::to_string(launch) + ", cycle " + std::to_string(cycle) + ", SM " +
                      std::to_string(sm) + ", port " + std::to_string(port) + ":";
   for (const LoggedLane& lane : lanes) {

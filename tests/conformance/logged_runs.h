@@ -21,16 +21,16 @@ struct LoggedRun {
 };
 
 // The sorted log of each run, in the order given; empty ones, and a failure of the test, if they cannot be replayed.
-std::vector<std::vector<LoggedIssue>> LogsOf(const trace::TraceReader& reader, const machine::v1::Machine& machine,
-                                             const std::vector<LoggedRun>& runs);
+std::vector<std::vector<IssueEntry>> LogsOf(const trace::TraceReader& reader, const machine::v1::Machine& machine,
+                                            const std::vector<LoggedRun>& runs);
 
 // LogsOf for several divergence policies under one scheduler.
-std::vector<std::vector<LoggedIssue>> LogsOf(const trace::TraceReader& reader, const machine::v1::Machine& machine,
-                                             const std::vector<std::string>& divergence, const std::string& scheduler);
+std::vector<std::vector<IssueEntry>> LogsOf(const trace::TraceReader& reader, const machine::v1::Machine& machine,
+                                            const std::vector<std::string>& divergence, const std::string& scheduler);
 
 // Which threads issued which instruction together, whenever: launch, block, PC, threads.
 using IssuesWithoutOrder = std::multiset<std::tuple<uint32_t, uint64_t, Pc, std::set<uint32_t>>>;
-IssuesWithoutOrder WithoutOrder(const std::vector<LoggedIssue>& log);
+IssuesWithoutOrder WithoutOrder(const std::vector<IssueEntry>& log);
 
 }  // namespace heddle::replay
 

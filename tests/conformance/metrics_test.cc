@@ -201,9 +201,9 @@ void ExpectTimelinesHold(const LaunchResult& launch) {
 
 // Threads by launch and PC.
 using Counts = std::map<std::pair<uint32_t, uint64_t>, uint64_t>;
-void ExpectProfileFollowsFromLog(const std::vector<LoggedIssue>& log, const result::v1::Result& result) {
+void ExpectProfileFollowsFromLog(const std::vector<IssueEntry>& log, const result::v1::Result& result) {
   Counts expected, counted;
-  for (const LoggedIssue& issue : log) {
+  for (const IssueEntry& issue : log) {
     for (const LoggedLane& lane : issue.lanes) ++expected[{issue.launch, lane.pc * 8}];
   }
   for (const LaunchResult& launch : result.launch()) {
@@ -233,7 +233,7 @@ void ExpectMetricsHold(const trace::TraceReader& reader, const std::vector<Confi
   const auto ticking = Replay(reader, configurations, options);
   ASSERT_TRUE(ticking.ok()) << ticking.status();
   options.force_tick = false;
-  IssueLog log(configurations.size());
+  SortedIssueLog log(configurations.size());
   options.observer = &log;
   const auto results = Replay(reader, configurations, options);
   ASSERT_TRUE(results.ok()) << results.status();

@@ -230,14 +230,14 @@ void ExpectTwoRunsAlike(const RandomCase& random_case, const std::vector<Accepte
   SCOPED_TRACE(random_case.Text());
   ReplayOptions options;
   options.machine = random_case.machine;
-  IssueLog first_log(configurations.size());
+  SortedIssueLog first_log(configurations.size());
   options.observer = &first_log;
   const auto first = Replay(*random_case.reader, configurations, options);
   ASSERT_TRUE(first.ok()) << first.status();
   // The second time alone, the other way round, and with a cache that holds nothing.
   for (size_t c = configurations.size(); c-- > 0;) {
     NoteChecked(configurations[c]);
-    IssueLog second_log;
+    SortedIssueLog second_log;
     options.observer = &second_log;
     options.cache_bytes = 1;
     const auto second = Replay(*random_case.reader, {configurations[c]}, options);
@@ -305,7 +305,7 @@ TEST(PolicyRules, UniformProgramsHaveTheSameIssuesUnderAllPoliciesThatKeepLanes)
     needs.instructions = static_cast<uint32_t>(kernel.program.instruction_size());
     ReplayOptions options;
     options.machine = RandomMachine(seed, needs);
-    IssueLog log(configurations.size());
+    SortedIssueLog log(configurations.size());
     options.observer = &log;
     SCOPED_TRACE(testing::Message() << "seed " << seed << ", machine { " << options.machine.ShortDebugString() << " }");
     const auto results = Replay(*reader, configurations, options);
@@ -317,7 +317,7 @@ TEST(PolicyRules, UniformProgramsHaveTheSameIssuesUnderAllPoliciesThatKeepLanes)
       if (!full && laned[c].regroups) continue;
       if (DividesAtMemory(laned[c], context)) continue;
       std::multiset<Issue> issues;
-      for (const LoggedIssue& issue : log.Sorted(c)) {
+      for (const IssueEntry& issue : log.Sorted(c)) {
         std::set<uint32_t> threads;
         for (const LoggedLane& lane : issue.lanes) threads.insert(lane.thread);
         issues.insert({issue.launch, issue.lanes[0].block, issue.lanes[0].pc, threads});

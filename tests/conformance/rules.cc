@@ -54,7 +54,7 @@ std::string CheckExecution(const LoggedLaunch& run) {
   std::map<std::pair<uint64_t, uint32_t>, size_t> next;
   std::map<std::pair<uint64_t, uint32_t>, Cycle> free_at;
   std::map<uint64_t, uint32_t> sm_of_block;
-  for (const LoggedIssue& issue : run.issues) {
+  for (const IssueEntry& issue : run.issues) {
     for (const LoggedLane& lane : issue.lanes) {
       const std::vector<ScriptStep>* steps = scripts.Find(lane);
       if (steps == nullptr) return issue.Text() + ": " + ThreadText(lane) + " is not in the trace";
@@ -85,7 +85,7 @@ std::string CheckExecution(const LoggedLaunch& run) {
 std::string CheckWarps(const LoggedLaunch& run) {
   const AcceptedConfiguration& configuration = *run.configuration;
   const uint32_t warp = run.machine->core().warp_size();
-  for (const LoggedIssue& issue : run.issues) {
+  for (const IssueEntry& issue : run.issues) {
     if (issue.lanes.empty()) return issue.Text() + ": it is empty";
     if (issue.lanes.size() > warp) return issue.Text() + ": it holds more than a warp";
     std::set<uint32_t> lanes;
@@ -163,7 +163,7 @@ std::string CheckPorts(const LoggedLaunch& run) {
   const uint64_t issue_cycles = IssueCycles(*run.machine);
   std::map<std::pair<uint32_t, uint32_t>, Cycle> free_at;
   std::map<uint32_t, uint64_t> issues_of_sm;
-  for (const LoggedIssue& issue : run.issues) {
+  for (const IssueEntry& issue : run.issues) {
     if (issue.sm >= run.machine->sms()) return issue.Text() + ": there is no such SM";
     if (issue.port >= run.machine->core().schedulers()) return issue.Text() + ": there is no such port";
     if (issue.cycle % issue_cycles != 0) return issue.Text() + ": not a scheduler cycle";

@@ -21,7 +21,7 @@ struct LoggedLaunch {
   const machine::v1::Machine* machine = nullptr;
   const trace::Program* program = nullptr;
   const std::vector<ExpandedBlock>* blocks = nullptr;
-  std::vector<LoggedIssue> issues;  // sorted
+  std::vector<IssueEntry> issues;  // sorted
   const result::v1::LaunchResult* result = nullptr;
 };
 

@@ -69,14 +69,14 @@ Case MakeCase(uint64_t seed) {
 
 std::vector<std::string> Replayed(const Case& test_case, const std::string& divergence) {
   const auto reader = WriteAndOpen({&test_case.kernel});
-  IssueLog log;
+  SortedIssueLog log;
   ReplayOptions options;
   options.machine = test_case.machine;
   options.observer = &log;
   const auto results = Replay(*reader, {{PolicySpec::FromText(divergence), {"fifo", ""}}}, options);
   if (!results.ok()) return {std::string(results.status().message())};
   std::vector<std::string> lines;
-  for (const LoggedIssue& issue : log.Sorted()) {
+  for (const IssueEntry& issue : log.Sorted()) {
     std::string line = std::to_string(issue.cycle) + " " + std::to_string(issue.lanes[0].pc);
     for (const LoggedLane& lane : issue.lanes) line += " " + std::to_string(lane.thread);
     lines.push_back(line);

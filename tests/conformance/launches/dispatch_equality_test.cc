@@ -207,14 +207,14 @@ TEST(DispatchEquality, WhateverADispatcherDoesBeforeCaches) {
     Random random(MixAll({seed, 94}));
     for (const AcceptedConfiguration& one : Draw(random, random_case.machine, seed)) {
       SCOPED_TRACE(one.Text());
-      IssueLog log(1);
+      SortedIssueLog log(1);
       ReplayOptions options;
       options.machine = random_case.machine;
       options.force_tick = random.Chance(30);
       options.observer = &log;
       const auto engine = Replay(*random_case.reader, {one.configuration}, options);
       ASSERT_TRUE(engine.ok()) << engine.status();
-      IssueLog reference_log;
+      SortedIssueLog reference_log;
       const auto reference =
           ReplayByReference(*random_case.reader, one.configuration, random_case.machine, &reference_log);
       ASSERT_TRUE(reference.ok()) << reference.status();

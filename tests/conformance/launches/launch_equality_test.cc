@@ -64,8 +64,8 @@ bool FeelsItsL1(const RandomCase& random_case) {
   configuration.scheduler = {"swl", ""};  // few warps, which find their lines again
   machine::v1::Machine whole = random_case.machine;
   whole.mutable_memory()->mutable_hierarchy()->clear_l1_split();
-  IssueLog whole_log;
-  IssueLog split_log;
+  SortedIssueLog whole_log;
+  SortedIssueLog split_log;
   EXPECT_TRUE(ReplayByReference(*random_case.reader, configuration, whole, &whole_log).ok());
   EXPECT_TRUE(ReplayByReference(*random_case.reader, configuration, random_case.machine, &split_log).ok());
   return !Difference(whole_log.Sorted(), split_log.Sorted()).empty();
@@ -85,7 +85,7 @@ TEST(LaunchEquality, SplitsAndTheTimeToSetUp) {
     if (drawn.empty()) continue;
     SCOPED_TRACE(drawn.front().Text());
     const Configuration& configuration = drawn.front().configuration;
-    IssueLog engine_log;
+    SortedIssueLog engine_log;
     ReplayOptions options;
     options.machine = random_case.machine;
     options.force_tick = random.Chance(30);
@@ -93,7 +93,7 @@ TEST(LaunchEquality, SplitsAndTheTimeToSetUp) {
     const auto engine = Replay(*random_case.reader, {configuration}, options);
     ASSERT_TRUE(engine.ok()) << engine.status();
     NoteChecked(configuration);
-    IssueLog log;
+    SortedIssueLog log;
     const auto reference = ReplayByReference(*random_case.reader, configuration, random_case.machine, &log);
     ASSERT_TRUE(reference.ok()) << reference.status();
     EXPECT_EQ(Difference(engine_log.Sorted(), log.Sorted()), "");

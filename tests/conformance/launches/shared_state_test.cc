@@ -343,7 +343,7 @@ TEST(SharedState, ADispatcherSeesEachSmsObjectOfThisCycle) {
     const AcceptedConfiguration configuration = With("test_counting", "lrr", "round_robin", "test_least_issued");
     ExpectEqual(*random_case.reader, random_case.machine, {configuration}, {.force_tick = seed % 3 == 0});
     if (HasFailure()) return;
-    IssueLog log(2);
+    SortedIssueLog log(2);
     ReplayOptions options;
     options.machine = random_case.machine;
     options.observer = &log;

@@ -236,7 +236,7 @@ TEST(SideBySide, RandomTracesAgainstTheReference) {
       if (one.by_warp) continue;
       SCOPED_TRACE(one.Text());
       const LaunchRule rule = random.Chance(50) ? LaunchRule::kFillFirst : LaunchRule::kSpatialSplit;
-      IssueLog engine_log;
+      SortedIssueLog engine_log;
       ReplayOptions options;
       options.machine = machine;
       options.force_tick = random.Chance(30);
@@ -251,7 +251,7 @@ TEST(SideBySide, RandomTracesAgainstTheReference) {
       }
       ASSERT_TRUE(engine.ok()) << engine.status();
       NoteChecked(one.configuration);
-      IssueLog reference_log;
+      SortedIssueLog reference_log;
       const auto reference =
           ReplaySideBySideByReference(*launch_case.reader, one.configuration, machine, rule, &reference_log);
       ASSERT_TRUE(reference.ok()) << reference.status();

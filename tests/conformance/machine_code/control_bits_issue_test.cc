@@ -88,12 +88,12 @@ Outcome RunBoth(const v1::KernelProgram& program, const machine::v1::Machine& ma
   const auto reader = trace::TraceReader::Open(file.path());
   EXPECT_TRUE(reader.ok()) << reader.status();
 
-  IssueLog log;
+  SortedIssueLog log;
   ReplayOptions options;
   options.machine = machine;
   options.observer = &log;
   const auto engine = Replay(**reader, {configuration}, options);
-  IssueLog reference_log;
+  SortedIssueLog reference_log;
   const auto reference = ReplayByReference(**reader, configuration, machine, &reference_log);
   EXPECT_TRUE(engine.ok()) << engine.status();
   EXPECT_TRUE(reference.ok()) << reference.status();
@@ -101,7 +101,7 @@ Outcome RunBoth(const v1::KernelProgram& program, const machine::v1::Machine& ma
   EXPECT_EQ(Difference(log.Sorted(), reference_log.Sorted()), "");
   EXPECT_EQ(Difference((*engine)[0].launch(0), reference->launches.at(0)), "");
   Outcome run;
-  for (const LoggedIssue& issue : log.Sorted()) {
+  for (const IssueEntry& issue : log.Sorted()) {
     absl::StrAppend(&run.issues, run.issues.empty() ? "" : " ", issue.cycle, ":", issue.lanes[0].pc);
     if (threads > 4) absl::StrAppend(&run.issues, "@", issue.lanes[0].thread);
   }

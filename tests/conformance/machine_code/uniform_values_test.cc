@@ -133,7 +133,7 @@ HandRun RunBoth(const RandomKernel& kernel, const machine::v1::Machine& machine)
   checked.configuration.divergence = {"pdom", ""};
   checked.configuration.scheduler = {"lrr", ""};
   ExpectEqual(*reader, machine, {checked});
-  IssueLog log;
+  SortedIssueLog log;
   ReplayOptions options;
   options.machine = machine;
   options.observer = &log;
@@ -144,7 +144,7 @@ HandRun RunBoth(const RandomKernel& kernel, const machine::v1::Machine& machine)
   for (const std::string& note : (*results)[0].note()) {
     if (absl::StrContains(note, "uniform")) run.notes.push_back(note);
   }
-  for (const LoggedIssue& issue : log.Sorted()) {
+  for (const IssueEntry& issue : log.Sorted()) {
     absl::StrAppend(&run.issues, run.issues.empty() ? "" : " ", issue.cycle, ":", issue.lanes[0].pc);
   }
   return run;
@@ -210,10 +210,10 @@ TEST(UniformValues, AnAccessIsOneAfterItsIssues) {
 }
 
 // What the counters have to be for the issues that were observed.
-result::v1::UniformValues Reckoned(const RandomKernel& kernel, const std::vector<LoggedIssue>& issues) {
+result::v1::UniformValues Reckoned(const RandomKernel& kernel, const std::vector<IssueEntry>& issues) {
   result::v1::UniformValues sum;
   std::map<std::pair<uint64_t, uint32_t>, size_t> next;  // step of each thread
-  for (const LoggedIssue& issue : issues) {
+  for (const IssueEntry& issue : issues) {
     std::set<std::vector<uint64_t>> values;
     for (const LoggedLane& lane : issue.lanes) {
       const ThreadScript& script = kernel.threads[lane.block * kernel.shape.threads_per_block + lane.thread];
@@ -265,7 +265,7 @@ TEST(UniformValues, CountersAreThoseOfTheIssuesUnderEveryPairOfPolicies) {
     const std::vector<AcceptedConfiguration> accepted = ForMachine(OfOneGroup(), machine);
     std::vector<Configuration> configurations;
     for (const AcceptedConfiguration& one : accepted) configurations.push_back(one.configuration);
-    IssueLog log(configurations.size());
+    SortedIssueLog log(configurations.size());
     ReplayOptions options;
     options.machine = machine;
     options.observer = &log;

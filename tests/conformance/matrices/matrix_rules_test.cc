@@ -114,9 +114,9 @@ TEST(MatrixRules, HoldForEveryPairOfPolicies) {
 // What a launch has executed, as far as no policy may change it. `lanes`: also bytes in transactions, and what shared
 // memory did, which depend on the lanes that threads are in. Where an issue holds several PCs, lanes are places in it.
 std::string Work(const v1::KernelProgram& program, const result::v1::LaunchResult& result,
-                 const std::vector<LoggedIssue>& issues, bool lanes) {
+                 const std::vector<IssueEntry>& issues, bool lanes) {
   std::map<uint32_t, uint64_t> products;  // issues by PC
-  for (const LoggedIssue& issue : issues) {
+  for (const IssueEntry& issue : issues) {
     if (issue.lanes.empty() || !program.instruction(static_cast<int>(issue.lanes[0].pc)).has_matrix()) continue;
     ++products[issue.lanes[0].pc];
     std::set<std::pair<uint64_t, uint32_t>> warps;
@@ -153,7 +153,7 @@ TEST(MatrixRules, EveryDivergencePolicyDoesTheSameWork) {
       std::vector<Configuration> plain;
       for (const AcceptedConfiguration& one : fitting) plain.push_back(one.configuration);
       ASSERT_FALSE(fitting[0].mixed_pcs);
-      IssueLog log(plain.size());
+      SortedIssueLog log(plain.size());
       options.observer = &log;
       const trace::TraceReader* const traces[] = {trace.get()};
       const auto outcomes = ReplayEach(traces, plain, options);
