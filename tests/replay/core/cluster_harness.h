@@ -12,7 +12,7 @@
 
 namespace heddle::replay {
 
-inline constexpr uint64_t kShared = 0x100'0000;  // the window of MakeHeader, with as many bytes
+inline constexpr uint64_t kClusterShared = 0x100'0000;  // the window of MakeHeader, with as many bytes
 
 // An address in the window of the cluster's shared memory.
 uint64_t InBlock(uint32_t rank, uint64_t offset);

@@ -200,7 +200,7 @@ std::unique_ptr<trace::TraceReader> ExchangeTrace() {
     const uint32_t rank = block % 2 + block / 4 % 2 * 2;
     for (uint32_t i = 0; i < 48; ++i) {
       const uint32_t to = i % 5 == 0 ? rank : (rank + 1 + i / 40) % 4;
-      const uint64_t own = i % 2 == 0 ? kShared + 4 * i : InBlock(rank, 4 * i);
+      const uint64_t own = i % 2 == 0 ? kClusterShared + 4 * i : InBlock(rank, 4 * i);
       threads.push_back(Thread({}, {InBlock(to, 4 * i), InBlock(to, 4 * i), InBlock((rank + 2) % 4, 8), own}));
     }
   }

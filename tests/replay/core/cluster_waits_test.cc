@@ -71,8 +71,8 @@ TEST(ClusterWaits, ForArrivalsAtATransactionBarrier) {
   MakeTransactionBarrier(*program.mutable_instruction(kArrival), Async::BARRIER_ARRIVE, 1);
   MakeTransactionBarrier(*program.mutable_instruction(kArrival + 2), Async::BARRIER_WAIT, 1);
   program.mutable_instruction(kArrival)->mutable_operand(0)->set_space(trace::v1::SPACE_CLUSTER_SHARED);
-  std::vector<ThreadTrace> threads(4, Thread({1}, {kShared, kShared}));
-  threads.resize(8, Late({kShared}, {InBlock(0, 0)}));
+  std::vector<ThreadTrace> threads(4, Thread({1}, {kClusterShared, kClusterShared}));
+  threads.resize(8, Late({kClusterShared}, {InBlock(0, 0)}));
   const auto trace = MakeClusters(program, {2, 1}, {2, 1}, threads);
   for (const RunOptions& options : {Toys(2), Buffers(2)}) {
     const Outcome outcome = RunTrace(*trace, Ticking(options));

@@ -164,7 +164,7 @@ TEST(LaunchCycles, PassBeforeTheFirstClusters) {
   MakeClusterBarrier(*program.mutable_instruction(1), trace::v1::BARRIER_ARRIVE);
   MakeClusterBarrier(*program.mutable_instruction(3), trace::v1::BARRIER_WAIT);
   std::vector<ThreadTrace> threads;
-  for (uint32_t t = 0; t < 12 * 8; ++t) threads.push_back(Thread({}, {kShared + t * 4}));
+  for (uint32_t t = 0; t < 12 * 8; ++t) threads.push_back(Thread({}, {kClusterShared + t * 4}));
   const auto trace = MakeClusters(program, {6, 2}, {2, 1}, threads);
   for (RunOptions options : {Toys(4), Buffers(4), OnHierarchy(false, 4), OnHierarchy(true, 4)}) {
     options.machine.clear_clocks();

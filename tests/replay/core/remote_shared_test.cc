@@ -33,15 +33,15 @@ TEST(RemoteAccess, ByFixedLatencies) {
   const auto issues = [](trace::v1::MemorySpace space, const std::vector<uint64_t>& addresses) {
     std::vector<ThreadTrace> threads;
     for (const uint64_t address : addresses) threads.push_back(Thread({}, {address}));
-    threads.resize(8, Thread({}, {kShared}));
+    threads.resize(8, Thread({}, {kClusterShared}));
     const Outcome outcome = RunTwice(*MakeClusters(LoadAndUse(space), {2, 1}, {2, 1}, threads), Toys(2));
     EXPECT_EQ(outcome.launch().clusters().remote_loads(), IssuesOf(outcome, 0) == "0:0 25:1 26:2" ? 1 : 0);
     return IssuesOf(outcome, 0);
   };
   for (const auto space : {trace::v1::SPACE_CLUSTER_SHARED, trace::v1::SPACE_GENERIC}) {
-    EXPECT_EQ(issues(space, {kShared, kShared, kShared, kShared}), "0:0 5:1 6:2");
-    EXPECT_EQ(issues(space, {InBlock(0, 0), InBlock(0, 4), kShared, kShared}), "0:0 5:1 6:2");
-    EXPECT_EQ(issues(space, {InBlock(0, 0), InBlock(0, 4), kShared, InBlock(1, 0)}), "0:0 25:1 26:2");
+    EXPECT_EQ(issues(space, {kClusterShared, kClusterShared, kClusterShared, kClusterShared}), "0:0 5:1 6:2");
+    EXPECT_EQ(issues(space, {InBlock(0, 0), InBlock(0, 4), kClusterShared, kClusterShared}), "0:0 5:1 6:2");
+    EXPECT_EQ(issues(space, {InBlock(0, 0), InBlock(0, 4), kClusterShared, InBlock(1, 0)}), "0:0 25:1 26:2");
   }
   EXPECT_EQ(issues(trace::v1::SPACE_GENERIC, {1 << 20, 1 << 20, 1 << 20, 1 << 20}), "0:0 1:1 2:2");
 }
@@ -144,8 +144,8 @@ KernelProgram WaitOrArrive() {
 
 // The threads of block 1 arrive in 13, which block 0 knows of in 23.
 TEST(RemoteBarrier, ArrivalsCountAfterTheLatencyOfTheNetwork) {
-  std::vector<ThreadTrace> threads(4, Thread({0}, {kShared, InBlock(0, 0)}));
-  threads.resize(8, Thread({1}, {kShared, InBlock(0, 0)}));
+  std::vector<ThreadTrace> threads(4, Thread({0}, {kClusterShared, InBlock(0, 0)}));
+  threads.resize(8, Thread({1}, {kClusterShared, InBlock(0, 0)}));
   const auto trace = MakeClusters(WaitOrArrive(), {2, 1}, {2, 1}, threads);
   const Outcome outcome = RunTwice(*trace, Toys(2));
   EXPECT_EQ(IssuesOf(outcome, 0), "0:0 1:1 2:2 12:3 13:4 23:6");
@@ -156,8 +156,8 @@ TEST(RemoteBarrier, ArrivalsCountAfterTheLatencyOfTheNetwork) {
 }
 
 TEST(RemoteBarrier, NobodyWaitsAtThem) {
-  std::vector<ThreadTrace> threads(4, Thread({0}, {kShared, InBlock(1, 0)}));
-  threads.resize(8, Thread({1}, {kShared, InBlock(0, 0)}));
+  std::vector<ThreadTrace> threads(4, Thread({0}, {kClusterShared, InBlock(1, 0)}));
+  threads.resize(8, Thread({1}, {kClusterShared, InBlock(0, 0)}));
   const auto trace = MakeClusters(WaitOrArrive(), {2, 1}, {2, 1}, threads);
   EXPECT_THAT(std::string(RunTrace(*trace, Toys(2)).status.message()),
               HasSubstr("a transaction barrier of another block, where it may only arrive"));
