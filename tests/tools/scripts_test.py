@@ -1,7 +1,9 @@
 """The shell scripts: wrong usage, package names that agree with the documentation, and what README promises."""
 import os
 import re
+import shutil
 import subprocess
+import unittest
 
 from heddle_command import BUILD, SOURCE, CommandTest, main
 
@@ -71,6 +73,29 @@ class Scripts(CommandTest):
         self.assertIn("python3-pandas", installed)
         self.assertNotIn("npm", installed)
         self.assertIn("npm", run("tools/install-packages", "--print", "report").stdout.split())
+
+    @unittest.skipIf(shutil.which("ctags") is None, "no ctags")
+    def test_names_that_two_files_define(self):
+        texts = {
+            "tools/layers.txt": "traces | - | all\n",
+            "traces/one.h": "namespace heddle {\nstruct Same {};\ntemplate <typename T>\nstruct Shape {};\n}\n",
+            "traces/two.h": "namespace heddle {\nclass Same {};\nclass Other { struct Part {}; };\n}\n",
+            # Names of others: of another namespace, of a nameless one, of a function, of a template for one type.
+            "traces/three.h": "namespace heddle::other {\nstruct Same {};\nstruct Part {};\n}\n",
+            "traces/four.cc": "namespace heddle {\nnamespace {\nstruct Same {};\nint hidden;\n}\n"
+            "int F() {\n  struct Local {};\n}\ntemplate <>\nstruct Shape<int> {};\n}\n",
+            "traces/five.cc": "namespace heddle {\nnamespace {\nint hidden;\n}\nint F(int) {\n  struct Local {};\n}\n"
+            "}\n",
+        }
+        for name, text in texts.items():
+            (self.folder / name).parent.mkdir(exist_ok=True)
+            (self.folder / name).write_text(text)
+        shutil.copy(SOURCE / "tools" / "check-layers", self.folder / "tools")
+        subprocess.run(["git", "init", "-q"], cwd=self.folder, check=True)
+        done = subprocess.run([self.folder / "tools" / "check-layers"], capture_output=True, text=True, check=False)
+        said = "heddle::Same is defined in traces/one.h and in traces/two.h: one of them needs another name"
+        self.assertEqual(done.stdout.splitlines(), [said, "5 sources in 1 folders: 1 faults"], done.stderr)
+        self.assertEqual(done.returncode, 1)
 
     def test_no_text_mentions_a_machine(self):
         for script in (
