@@ -1,4 +1,5 @@
 """The shell scripts: wrong usage, package names that agree with the documentation, and what README promises."""
+import json
 import os
 import re
 import shutil
@@ -73,6 +74,32 @@ class Scripts(CommandTest):
         self.assertIn("python3-pandas", installed)
         self.assertNotIn("npm", installed)
         self.assertIn("npm", run("tools/install-packages", "--print", "report").stdout.split())
+
+    def test_using_declarations_that_another_source_uses(self):
+        """Both are read as one text, of which clang-tidy, here a program that finds nothing, cannot tell."""
+        (self.folder / "tools").mkdir()
+        shutil.copy(SOURCE / "tools" / "tidy", self.folder / "tools")
+        (self.folder / "build").mkdir()
+        commands = []
+        for name, rest in (("one", ""), ("two", "int f() { return Used(); }\n")):
+            source = self.folder / "tests" / f"{name}.cc"
+            source.parent.mkdir(exist_ok=True)
+            source.write_text("// A test.\nusing ::other::Used;\nusing namespace std;\n" + rest)
+            command = f"c++ -o {name}.o -c {source}"
+            commands.append({"directory": str(self.folder), "command": command, "file": str(source)})
+        (self.folder / "build" / "compile_commands.json").write_text(json.dumps(commands))
+        command = [self.folder / "tools" / "tidy", "--build", self.folder / "build", "--program", "true"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual(done.stdout, "tests/one.cc:2:1: error: using decl 'Used' is unused\n", done.stderr)
+        self.assertEqual(done.returncode, 1)
+
+    def test_the_environment_names_another_clang_tidy(self):
+        (self.folder / "compile_commands.json").write_text("[]")
+        environment = {**os.environ, "HEDDLE_CLANG_TIDY": "no-such-clang-tidy"}
+        command = [SOURCE / "tools" / "tidy", "--build", self.folder]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("no-such-clang-tidy is not there", done.stderr)
 
     @unittest.skipIf(shutil.which("ctags") is None, "no ctags")
     def test_names_that_two_files_define(self):
