@@ -37,7 +37,7 @@ class HandMemory final : public SmMemory {
 // One port; slots below 100 do arithmetic, others load.
 class Bench final : SinglePipeline::Core {
  public:
-  Bench(uint32_t depth, uint32_t warp_size, uint32_t simd_width)
+  Bench(uint32_t depth, uint32_t warp_size, uint32_t simd_width, bool lane_wise = false)
       : program_(ProgramBuilder("bench").Exit().Create()), trace_(MakeTrace(program_.proto(), 1, {Thread({})})) {
     machine_ = Toy();
     machine_.mutable_core()->set_pipeline_depth(depth);
@@ -47,7 +47,7 @@ class Bench final : SinglePipeline::Core {
     load_.kind = Step::kMemory;
     load_.op = trace::v1::OP_LOAD;
     SinglePipeline::Core& core = *this;
-    pipeline = std::make_unique<SinglePipeline>(*context_, /*several=*/false, /*lane_wise=*/false, memory, core);
+    pipeline = std::make_unique<SinglePipeline>(*context_, /*several=*/false, lane_wise, memory, core);
   }
 
   // Runs the cycle up to issue; then the slot issues, if it is given and there is room.
@@ -64,6 +64,7 @@ class Bench final : SinglePipeline::Core {
   std::unique_ptr<SinglePipeline> pipeline;
   std::map<SlotId, uint64_t> written;    // and when
   std::map<SlotId, uint64_t> submitted;  // and when
+  int write_backs = 0;
   AccessId latest = 0;
 
  private:
@@ -74,7 +75,10 @@ class Bench final : SinglePipeline::Core {
     submitted[access.slot[0]] = now;
     memory.Submit({}, now);
   }
-  void WriteBack(SlotId slot, LaneMask /*lanes*/) override { written[slot] = now_; }
+  void WriteBack(SlotId slot, LaneMask /*lanes*/) override {
+    written[slot] = now_;
+    ++write_backs;
+  }
   bool write_back_blocked() const override { return false; }
 
   trace::Program program_;
@@ -165,6 +169,28 @@ TEST(SinglePipeline, AFullRegisterStallsTheStageAndTheReturnsGoFirstAgain) {
   EXPECT_EQ(bench.written.at(1), 5);
   EXPECT_EQ(bench.written.at(2), 6);
   EXPECT_EQ(bench.written.at(3), 7);
+}
+
+TEST(SinglePipeline, LanesMayBeWrittenBackBeforeTheirAccessHasLeftTheStage) {
+  Bench bench(3, 4, 4, /*lane_wise=*/true);
+  bench.Cycle(0, 100);
+  bench.Cycle(1, 101);  // the first load is in the stage from 2 on
+  bench.Cycle(2);
+  bench.Cycle(3);
+  bench.pipeline->Arrive(bench.latest, 1);
+  bench.Cycle(4);
+  EXPECT_EQ(bench.written.at(100), 4);
+  // The stage is free in 6; the next access has its data in 8.
+  bench.Cycle(5);
+  EXPECT_FALSE(bench.submitted.contains(101));
+  bench.memory.free = true;
+  bench.Cycle(6);
+  EXPECT_EQ(bench.submitted.at(101), 6);
+  EXPECT_TRUE(bench.pipeline->ArriveInStage(bench.latest, 1, 8, /*returned=*/false, 7));
+  bench.memory.free = true;
+  for (uint64_t now = 7; now < 12; ++now) bench.Cycle(now);
+  EXPECT_EQ(bench.written.at(101), 8);
+  EXPECT_EQ(bench.write_backs, 2);
 }
 
 // --- register banks
