@@ -13,8 +13,6 @@
 namespace heddle::replay {
 namespace {
 
-using ::testing::HasSubstr;
-
 std::unique_ptr<PartitionedBackEnd> Make(const machine::v1::Machine& machine, bool force_tick = false,
                                          uint64_t seed = 1) {
   auto memory = PartitionedBackEnd::Make(machine, seed, force_tick);

@@ -119,7 +119,7 @@ class ReferenceCrossbar {
   }
 
   void Move(uint32_t buffer, uint32_t output, uint64_t edge) {
-    const size_t head = *Head(buffer, output);
+    const size_t head = Head(buffer, output).value();
     Message& message = buffers_[buffer].messages[head];
     if (message.sent == 0) counters_.input_wait += edge - message.first_edge;
     if (network_.no_message_reservation()) {

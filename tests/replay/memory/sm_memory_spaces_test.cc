@@ -25,7 +25,7 @@ TEST_F(SmMemoryTiming, SharedMemoryTakesItsPasses) {
   Add(0, OP_LOAD, SPACE_SHARED, kSharedWindow, 16);  // four lanes per bank
   Add(0, OP_STORE, SPACE_SHARED, kSharedWindow, 8);
   Add(0, OP_LOAD, SPACE_SHARED, kSharedWindow);
-  Run();
+  RunAccesses();
   EXPECT_THAT(Issued(), ElementsAre(0, 1, 5, 7));
   EXPECT_THAT(Done(), ElementsAre(1 + 10, 2 + 3 + 10, 6 + 1 + 1, 8 + 10));
   EXPECT_EQ(driver_->acknowledged[2], 8);
@@ -39,7 +39,7 @@ TEST_F(SmMemoryTiming, AWideWarpHidesItsConflicts) {
   Add(0, OP_LOAD, SPACE_SHARED, kSharedWindow, 16);
   Add(0, OP_LOAD, SPACE_SHARED, kSharedWindow, 32);  // eight passes
   Add(0, OP_LOAD, SPACE_SHARED, kSharedWindow);
-  Run();
+  RunAccesses();
   EXPECT_THAT(Issued(), ElementsAre(0, 4, 12));
   EXPECT_THAT(Done(), ElementsAre(1 + 10, 5 + 4 + 10, 13 + 10));
 }
@@ -49,7 +49,7 @@ TEST_F(SmMemoryTiming, ConstantsTakeAPassPerAddress) {
   Add(200, OP_LOAD, SPACE_CONSTANT, kConstantWindow, 0);
   Add(300, OP_LOAD, SPACE_CONSTANT, kConstantWindow, 4);
   Add(300, OP_LOAD, SPACE_CONSTANT, kConstantWindow, 0);
-  Run();
+  RunAccesses();
   EXPECT_THAT(Done(), ElementsAre(kMiss, 206, 301 + 31 + 5, 332 + 1 + 5));
   EXPECT_THAT(Issued(), ElementsAre(0, 200, 300, 332));
 }
@@ -57,7 +57,7 @@ TEST_F(SmMemoryTiming, ConstantsTakeAPassPerAddress) {
 TEST_F(SmMemoryTiming, ParametersWithoutAddressHit) {
   Add(0, OP_LOAD, SPACE_PARAM, 0);
   accesses_[0].has_addresses = false;
-  Run();
+  RunAccesses();
   EXPECT_THAT(Done(), ElementsAre(6));
   EXPECT_EQ(counters_.level[2].cache.accesses, 0);
 }
@@ -65,7 +65,7 @@ TEST_F(SmMemoryTiming, ParametersWithoutAddressHit) {
 TEST_F(SmMemoryTiming, TexturesHaveTheirCache) {
   Add(0, OP_TEXTURE, SPACE_TEXTURE, kGlobalMemory);
   Add(200, OP_TEXTURE, SPACE_TEXTURE, kGlobalMemory);
-  Run();
+  RunAccesses();
   EXPECT_THAT(Done(), ElementsAre(kMiss, 231));
   EXPECT_EQ(port_->sent[0].request.cache, FirstLevel::kTexture);
   EXPECT_EQ(Data().accesses, 0);
@@ -76,7 +76,7 @@ TEST_F(SmMemoryTiming, GenericAccessesAreSortedByWindow) {
   for (int lane = 0; lane < 32; ++lane) {
     accesses_[0].addresses[lane] = (lane % 2 == 0 ? kSharedWindow : kGlobalMemory) + 4 * static_cast<uint64_t>(lane);
   }
-  Run();
+  RunAccesses();
   EXPECT_THAT(driver_->log, Contains("1 lanes 55555555 of 0 at 11"));
   EXPECT_THAT(driver_->log, Contains("104 lanes aaaaaaaa of 0 at 104 returned"));
 }
@@ -85,7 +85,7 @@ TEST_F(SmMemoryTiming, AtomicsGoToThePartition) {
   Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory);
   Add(200, OP_ATOMIC, SPACE_GLOBAL, kGlobalMemory, 0);
   Add(400, OP_LOAD, SPACE_GLOBAL, kGlobalMemory);
-  Run();
+  RunAccesses();
   EXPECT_THAT(Done(), ElementsAre(kMiss, 200 + kMiss, 400 + kMiss));  // the line is gone
   EXPECT_EQ(port_->sent[1].request.kind, RequestKind::kAtomic);
   EXPECT_EQ(port_->sent[1].request.passes, 32);
@@ -94,14 +94,14 @@ TEST_F(SmMemoryTiming, AtomicsGoToThePartition) {
 
 TEST_F(SmMemoryTiming, AtomicsOfAFewLanesCarryFewOperands) {
   Add(0, OP_ATOMIC, SPACE_GLOBAL, kGlobalMemory).lanes = 0x7;
-  Run();
+  RunAccesses();
   EXPECT_EQ(port_->sent[0].request.bytes, 12);
   EXPECT_EQ(port_->sent[0].request.passes, 1);
 }
 
 TEST_F(SmMemoryTiming, FetchesWaitForTheirLine) {
   fetches_ = {{0, 0}, {0, 64}, {0, 128}, {300, 8}};
-  Run();
+  RunAccesses();
   EXPECT_THAT(driver_->log, Contains("0 fetch 0 1"));
   EXPECT_THAT(driver_->log, Contains("0 fetch 1 1"));  // the same line
   // Asked for in 0, sent in 1, there in 102.

@@ -85,7 +85,7 @@ class SmMemoryTiming : public testing::Test {
     return accesses_.back().access;
   }
 
-  void Run() {
+  void RunAccesses() {
     port_ = std::make_unique<ScriptedPort>(script_);
     driver_ = std::make_unique<MemoryDriver>(*port_);
     memory_ = std::make_unique<HierarchySm>(machine_, windows_, 1, *port_, *driver_);
