@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
@@ -273,7 +274,7 @@ class Delaying : public SplittingPolicy {
  public:
   void Admit(const BlockAdmission& admission, WarpEditor& editor) override {
     DivergencePolicy::Admit(admission, editor);
-    for (SlotId slot = 0; slot < admission.warps.size(); ++slot) {
+    for (size_t slot = 0; slot < admission.warps.size(); ++slot) {
       editor.Park(slot);
       editor.StartTimer(20 - 5 * slot, slot);
     }
@@ -437,7 +438,8 @@ TEST(BrokenPolicy, WhatItThrowsEndsTheRunAndNamesCallAndCycle) {
   struct Throws final : WarpScheduler {
     explicit Throws(const Cycle* clock) : clock(clock) {}
     SlotId Pick(const SlotSet& eligible) const override {
-      if (*clock >= 40) throw 5;
+      // Nothing that is derived from std::exception: policies are whoever's code.
+      if (*clock >= 40) std::rethrow_exception(std::make_exception_ptr(5));
       return eligible.First();
     }
     const Cycle* clock;
