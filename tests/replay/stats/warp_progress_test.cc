@@ -28,7 +28,7 @@ class Sm {
     return lanes;
   }
   // The barrier of block 0 opens; the given hardware warps go on.
-  void Release(std::vector<uint32_t> hw_warps, Cycle now) {
+  void Release(const std::vector<uint32_t>& hw_warps, Cycle now) {
     progress.Released(0);
     for (const uint32_t hw_warp : hw_warps) progress.Resumed(LanesOf(hw_warp), now);
   }

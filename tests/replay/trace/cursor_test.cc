@@ -14,7 +14,6 @@
 namespace heddle::replay {
 namespace {
 
-using trace::testing::ProgramBuilder;
 using trace::testing::RandomThread;
 using trace::testing::ThreadTrace;
 

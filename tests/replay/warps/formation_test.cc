@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 constexpr Position kEntry(0, 0);
 
-Lanes Home(std::vector<ThreadId> threads) {
+Lanes Home(const std::vector<ThreadId>& threads) {
   Lanes lanes;
   for (const ThreadId thread : threads) {
     lanes.mask |= LaneMask{1} << (thread % 4);
