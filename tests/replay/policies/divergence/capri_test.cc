@@ -126,7 +126,6 @@ TEST(Capri, SecondVisitBypassesTheBranchThatWasFoundInadequate) {
       "A0[0123] A0[4567] A0[89ab] A1[0123] A1[89ab] B0[0123] B0[89--] B1[0123] B1[89--] "
       "A1[4567] B0[4--7] B1[4--7] C0[--ab] C0[-56-] C1[--ab] C1[-56-] G0[0123] G0[4567] "
       "G0[89ab] G1[0123] G1[4567] G1[89ab]";
-  std::string expected;
   const EngineRun run = RunOnEngine(scenario, kCapri, "fifo", 4, {MissOfWarp1()}, /*resident_blocks=*/1);
   std::vector<LoggedIssue> later;
   for (const LoggedIssue& issue : run.issues) {

@@ -95,7 +95,7 @@ std::vector<Case> Cases() {
 class EngineAgreement : public testing::TestWithParam<std::string> {};
 
 TEST_P(EngineAgreement, OnEveryCycle) {
-  const std::string text = GetParam();
+  const std::string& text = GetParam();
   const std::string divergence = text.substr(0, text.find(' '));
   const std::string scheduler = text.substr(text.find(' ') + 1);
   for (const Case& c : Cases()) {

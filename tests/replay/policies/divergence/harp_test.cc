@@ -31,7 +31,7 @@ std::string LogOf(const Scenario& scenario, const std::string& parameters = "") 
 }
 
 std::function<uint32_t(uint32_t, Pc)> Slow(const Scenario& scenario, char block, uint32_t cycles,
-                                           std::vector<uint32_t> threads = {}) {
+                                           const std::vector<uint32_t>& threads = {}) {
   const Pc slow = scenario.PcOf(block);
   return [=](uint32_t thread, Pc pc) {
     const bool chosen = threads.empty() || std::find(threads.begin(), threads.end(), thread) != threads.end();

@@ -24,7 +24,7 @@ PolicyDriver::Options Lwm(const std::string& parameters = "large_warp_threads=8"
 
 // Cycles from issue to completion of the instructions of one block, for some threads.
 std::function<uint32_t(uint32_t, Pc)> Slow(const Scenario& scenario, char block, uint32_t cycles,
-                                           std::vector<uint32_t> threads = {}) {
+                                           const std::vector<uint32_t>& threads = {}) {
   const Pc slow = scenario.PcOf(block);
   return [=](uint32_t thread, Pc pc) {
     const bool chosen = threads.empty() || std::find(threads.begin(), threads.end(), thread) != threads.end();
@@ -175,7 +175,7 @@ TEST(Lwm, SubWarpsOfALargeWarpHaveACommonGroup) {
   PolicyDriver::Options options = Lwm();
   int looked = 0;
   options.look = [&](Cycle, const DivergencePolicy&, const WarpTable& table) {
-    for (SlotId slot = 0; slot < table.state.size(); ++slot) {
+    for (size_t slot = 0; slot < table.state.size(); ++slot) {
       if (table.state[slot] == SlotState::kFree) continue;
       EXPECT_EQ(table.group[slot], table.lanes[slot].thread[0] / 8);
       ++looked;

@@ -39,7 +39,7 @@ class FetchBench {
   SlotId Pick(int room_from = 0) const {
     SlotSet eligible;
     SlotSet at_barrier;
-    for (SlotId slot = 0; slot < entries_.size(); ++slot) {
+    for (size_t slot = 0; slot < entries_.size(); ++slot) {
       const SlotState state = bench_.table().state[slot];
       if (state == SlotState::kFree || entries_[slot] > room_from || waits_.Contains(slot)) continue;
       (state == SlotState::kBarrier ? at_barrier : eligible).Insert(slot);

@@ -96,7 +96,7 @@ class SchedulerBench {
   // The block's barrier opens; its warps can issue.
   void ReleaseBarrier(BlockId block) {
     scheduler_->BarrierReleased(block);
-    for (SlotId slot = 0; slot < table_.state.size(); ++slot) {
+    for (size_t slot = 0; slot < table_.state.size(); ++slot) {
       if (table_.state[slot] == SlotState::kBarrier && table_.block[slot] == block) Offer(slot);
     }
   }
