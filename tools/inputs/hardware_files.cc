@@ -35,7 +35,6 @@ namespace {
 
 namespace fs = std::filesystem;
 namespace v1 = hardware::v1;
-using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;

@@ -10,7 +10,6 @@
 namespace heddle::tracegen {
 namespace {
 
-using llvm::isa;
 using llvm::Value;
 
 bool IsSingle(const Value* value) { return value->getType()->isFloatTy(); }

@@ -24,7 +24,6 @@ namespace heddle::tools::accelsim {
 namespace {
 
 namespace fs = std::filesystem;
-using replay::LaneMask;
 using replay::Pc;
 using replay::ThreadPath;
 using trace::v1::Dim3;

@@ -16,8 +16,6 @@
 namespace heddle::tracegen::machine {
 namespace {
 
-using ::testing::HasSubstr;
-
 // Registers by name: "R4", "P0", "UR6".
 using State = std::map<std::string, uint32_t>;
 

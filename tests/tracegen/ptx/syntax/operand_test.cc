@@ -7,7 +7,6 @@
 namespace heddle::tracegen::ptx {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 using Kind = Operand::Kind;

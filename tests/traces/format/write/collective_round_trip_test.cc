@@ -33,7 +33,6 @@ using testing::ProgramBuilder;
 using testing::RandomProgram;
 using testing::RandomThread;
 using testing::TemporaryFile;
-using testing::ThreadTrace;
 using testing::WithCollectives;
 
 // What the trace has of every thread of its first launch: its numbers, in the order of program and operands.
