@@ -166,9 +166,11 @@ class SchedulerBench {
     std::vector<bool> waits(warps, false);
     std::string log;
     for (int block = 1; block * per_block < warps; ++block) AdmitBlock(static_cast<BlockId>(block));
-    for (SlotId warp = 0; warp < warps; ++warp) FormIn(static_cast<BlockId>(warp / per_block), warp);
+    for (int warp = 0; warp < warps; ++warp) {
+      FormIn(static_cast<BlockId>(warp / per_block), static_cast<SlotId>(warp));
+    }
     for (int cycle = 0; cycle < cycles; ++cycle) {
-      for (SlotId warp = 0; warp < warps; ++warp) {
+      for (int warp = 0; warp < warps; ++warp) {
         if (table_.state[warp] == SlotState::kOffered || ready_at[warp] > cycle) continue;
         if (waits[warp]) scheduler_->LongLatencyEnded(warp);
         waits[warp] = false;
