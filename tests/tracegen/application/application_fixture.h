@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "tests/tracegen/run_to_end.h"
 #include "tracegen/frontend/bitcode.h"
 #include "tracegen/frontend/compile.h"
 #include "traces/format/read/check.h"
@@ -53,9 +54,8 @@ class ApplicationTest : public ::testing::Test {
   // A shell command line.
   static Run Shell(const std::string& command) {
     Run run;
-    const std::string line =
-        absl::StrCat("HEDDLE_TEST_TAG=", folder_, " ", command, " >", Path("out"), " 2>", Path("err"));
-    const int status = std::system(line.c_str());
+    const std::string line = absl::StrCat("HEDDLE_TEST_TAG=", folder_, " ", command);
+    const int status = RunToEnd({"/bin/sh", "-c", line}, Path("out"), Path("err"));
     run.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     run.out = ReadFile(Path("out"));
     run.errors = ReadFile(Path("err"));

@@ -284,8 +284,10 @@ std::vector<pid_t> DeviceProcesses() {
   const std::string mark = std::string("HEDDLE_TEST_TAG=") + folder + '\0';
   std::vector<pid_t> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    const pid_t process = std::atoi(entry.path().filename().c_str());
-    if (process <= 0) continue;
+    const std::string digits = entry.path().filename();
+    char* end = nullptr;
+    const auto process = static_cast<pid_t>(std::strtol(digits.c_str(), &end, 10));
+    if (process <= 0 || *end != '\0') continue;
     const auto contents = [&](const char* name) {
       std::ifstream in(entry.path() / name, std::ios::binary);
       std::stringstream text;
@@ -316,7 +318,7 @@ void Large() {
   for (pid_t process : DeviceProcesses()) {
     std::ifstream in("/proc/" + std::to_string(process) + "/status");
     for (std::string line; std::getline(in, line);) {
-      if (line.rfind("VmHWM:", 0) == 0) std::printf("%d\n", std::atoi(line.c_str() + 6) / 1024);
+      if (line.rfind("VmHWM:", 0) == 0) std::printf("%ld\n", std::strtol(line.c_str() + 6, nullptr, 10) / 1024);
     }
   }
   std::printf("%s\n", right ? "right" : "wrong");

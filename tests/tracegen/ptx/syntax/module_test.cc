@@ -21,7 +21,7 @@ TEST(Module, HeadInAnyShapeThatProducersGiveIt) {
   EXPECT_EQ(module.Architecture(), "sm_75");
   EXPECT_EQ(module.address_size, 32u);
   // Without targets and address size, as strings in programs often are; and with the end of a C string.
-  const Module bare = ParsedModule(std::string_view(".version 3.0\n\0", 15));
+  const Module bare = ParsedModule(std::string_view(".version 3.0\n\0", 14));
   EXPECT_THAT(bare.targets, IsEmpty());
   EXPECT_EQ(bare.address_size, 64u);
   EXPECT_EQ(bare.Architecture(), "");

@@ -12,6 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "tests/tracegen/ptx/syntax/snippet.h"
+#include "tests/tracegen/run_to_end.h"
 
 namespace heddle::tracegen::ptx {
 namespace {
@@ -63,10 +64,8 @@ TEST(Nvcc, ProgramsWithDebuggingData) {
   int compiled = 0;
   for (const std::string& source : FilesOf(HEDDLE_SOURCE_DIR "/tests/apps/cuda", ".cu")) {
     SCOPED_TRACE(source);
-    const std::string command = absl::StrCat("'", nvcc, "' -ptx -arch=sm_80 -G -I'", HEDDLE_SOURCE_DIR, "' '", source,
-                                             "' -o '", ptx, "' > /dev/null 2>&1");
     // Some use what the newest toolkits have no more.
-    if (std::system(command.c_str()) != 0) continue;
+    if (RunToEnd({nvcc, "-ptx", "-arch=sm_80", "-G", "-I" HEDDLE_SOURCE_DIR, source, "-o", ptx}) != 0) continue;
     ExpectSameTree(ReadFile(ptx));
     ++compiled;
   }

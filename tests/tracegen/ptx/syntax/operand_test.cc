@@ -209,8 +209,8 @@ TEST(Operand, TodaysInstructionsAreRead) {
        {"cp.async.cg.shared.global.L2::128B [%r1], [%rd1], 16, %r2;",
         "cp.async.wait_group 2;",
         "cp.async.commit_group;",
-        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, %r3}], "
-        "[%r4];",
+        ("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, %r3}], "
+         "[%r4];"),
         "mbarrier.init.shared::cta.b64 [%r1], 128;",
         "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 4096;",
         "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], %r2;",
