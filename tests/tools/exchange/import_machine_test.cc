@@ -162,7 +162,8 @@ TEST(ImportMachine, DifferencesOfCachesAndUnitsAreTold) {
       FermiWith("-gpgpu_cache:dl1 S:32:128:4,F:T:s:L:H,A:32:8,8:0,32") +
       "-gpgpu_num_dp_units 1\n-gpgpu_num_int_units 4\n-gpgpu_max_insn_issue_per_warp 2\n-gpgpu_flush_l1_cache 0\n");
   const std::string note = NoteOn(imported, "-gpgpu_cache:dl1");
-  for (const char* what : {"sectors", "least recently used", "streaming", "hash", "data port", "do not allocate"}) {
+  for (const char* what :
+       {"sectors are lines of their own", "least recently used", "streaming", "hash", "data port", "do not allocate"}) {
     EXPECT_THAT(note, HasSubstr(what));
   }
   const machine::v1::Cache& cache = imported.machine.memory().hierarchy().l1_data();
@@ -277,10 +278,11 @@ TEST(ImportMachine, NamesAndDefaultsOfVersion4) {
   EXPECT_EQ(memory.coalescing(), machine::v1::Hierarchy::COMPUTE_20);
   EXPECT_EQ(memory.l1_data().hit_cycles(), 20);
   EXPECT_EQ(memory.l1_data().banks(), 4);
+  EXPECT_EQ(memory.returns_per_cycle(), 4) << "a hit of each bank";
   EXPECT_EQ(memory.shared().latency(), 22) << "from the access to a dependent issue";
   EXPECT_EQ(memory.l1_constant().sets(), 0);
   EXPECT_EQ(memory.l1_instruction().sets(), 0);
-  EXPECT_EQ(memory.l2().rop_cycles(), 160);
+  EXPECT_EQ(memory.l2().rop_cycles(), 160 + 20) << "and the L1's pipeline";
   EXPECT_EQ(memory.l2().dram_pipe_cycles(), 30) << "the default";
   EXPECT_EQ(memory.l2().input_queue(), 64);
   EXPECT_EQ(memory.l2().dram_queue(), 32);

@@ -38,7 +38,7 @@ TEST(ImportSplit, TheL1TakesWhatSharedMemoryLeavesAndALaunchItsTime) {
   const machine::v1::Hierarchy& memory = imported.machine.memory().hierarchy();
   EXPECT_EQ(memory.l1_split().bytes(), 128 * 1024);
   EXPECT_THAT(memory.l1_split().shared_bytes(), ElementsAre(0, 8192, 16384, 32768, 65536, 98304));
-  EXPECT_EQ(memory.l1_data().sets(), 4);
+  EXPECT_EQ(memory.l1_data().sets(), 4 * 4);
   EXPECT_EQ(memory.l1_data().ways(), 256) << "128 KB in these sets, 64 of the 256 are the 32 KB of the text";
   EXPECT_EQ(imported.machine.dispatch().launch_cycles(), 5000);
   EXPECT_THAT(imported.sources.at("memory.hierarchy.l1_split.shared_bytes[3]"), HasSubstr("-gpgpu_shmem_option (KB)"));

@@ -22,13 +22,18 @@ const std::string kHierarchy = "memory.hierarchy.";
 
 constexpr uint64_t kKilobyte = 1024;
 constexpr uint64_t kMaxKilobytes = 1u << 20;  // far above any machine, far from overflow
+constexpr uint64_t kSectorBytes = 32;
 
 enum class CacheRole { kData, kReadOnly, kL2 };
 
 // What of a cache is here in another way, for its note.
-std::vector<std::string> CacheDifferences(const CacheText& cache, CacheRole role) {
+std::vector<std::string> CacheDifferences(const CacheText& cache, CacheRole role, bool by_sectors) {
   std::vector<std::string> differences;
-  if (cache.sectors) differences.push_back("lines are fetched whole, not by sectors of 32 bytes");
+  if (by_sectors) {
+    differences.push_back("sectors are lines of their own, in as many more sets: one gives way, not all of a line");
+  } else if (cache.sectors) {
+    differences.push_back("lines are fetched whole, not by sectors of 32 bytes");
+  }
   if (cache.replacement == 'F') differences.push_back("the least recently used line goes, not the oldest");
   if (cache.allocate == 's') differences.push_back("a streaming cache: a line is found when it comes");
   if (cache.set_index != 0 && cache.set_index != 'L') differences.push_back("sets are taken in turn, not by a hash");
@@ -87,7 +92,25 @@ struct CacheExtras {
   uint64_t banks = 1;
   std::string banks_source = "GPGPU-Sim: one access per cycle";
   uint64_t copies = 1;  // in the machine
+  // Lines are divided into sectors, each of which is fetched by itself.
+  bool sectors = false;
 };
+
+// Where the L2 has sectors, requests for more than one are broken down in front of it. Here nothing does that, so that
+// the other first-level caches get lines of a sector. An L1 data cache with whole lines keeps them, and so does the L2.
+struct SectorUse {
+  bool data = false;    // the L1 data cache has sectors
+  bool beyond = false;  // the L2 has, and nobody asks it for more than one
+};
+
+SectorUse FindSectors(const OptionReader& reader) {
+  const std::optional<CacheText> data = ParseCacheText(reader.Peek("-gpgpu_cache:dl1"));
+  const std::optional<CacheText> l2 = ParseCacheText(reader.Peek("-gpgpu_cache:dl2"));
+  SectorUse use;
+  use.data = data.has_value() && data->sectors;
+  use.beyond = l2.has_value() && l2->sectors && use.data;
+  return use;
+}
 
 // Accesses per line on its way, or what of them fits into the model's memory. No program comes near: so many would have
 // to wait for one line.
@@ -119,8 +142,11 @@ bool SetCache(OptionReader& reader, const std::string& path, const OptionValue& 
   }
   const std::string source = option.Source();
   const std::string missing = cache.mshrs == 0 ? "our choice: the text has none" : source;
-  reader.Set(path + ".sets", cache.sets, source);
-  reader.Set(path + ".line_bytes", cache.line_bytes, source);
+  const bool by_sectors = extras.sectors && cache.line_bytes > kSectorBytes;
+  const uint64_t sectors = by_sectors ? cache.line_bytes / kSectorBytes : 1;
+  const std::string divided = by_sectors ? absl::StrCat(source, " (lines of ", sectors, " sectors)") : source;
+  reader.Set(path + ".sets", cache.sets * sectors, divided);
+  reader.Set(path + ".line_bytes", cache.line_bytes / sectors, divided);
   reader.Set(path + ".ways", cache.ways, source);
   reader.Set(path + ".mshrs", cache.mshrs == 0 ? 64 : cache.mshrs, missing);
   reader.Set(path + ".mshr_merges", cache.mshrs == 0 ? 8 : MergesThatFit(reader, option, cache, extras.copies),
@@ -129,7 +155,7 @@ bool SetCache(OptionReader& reader, const std::string& path, const OptionValue& 
   reader.Set(path + ".hit_cycles", extras.hit_cycles, extras.hit_source);
   reader.Set(path + ".banks", extras.banks, extras.banks_source);
   SetCachePolicies(reader, path, cache, role, source);
-  if (const std::vector<std::string> differences = CacheDifferences(cache, role); !differences.empty()) {
+  if (const std::vector<std::string> differences = CacheDifferences(cache, role, by_sectors); !differences.empty()) {
     reader.Note(kDifferent, option, absl::StrJoin(differences, "; "));
   }
   return true;
@@ -218,9 +244,10 @@ void ImportSplit(OptionReader& reader) {
               "shared memory is sized for as many blocks as an SM holds, also where the grid has fewer");
 }
 
-void ImportDataCache(OptionReader& reader, const MergingBetweenWarps& merging) {
+void ImportDataCache(OptionReader& reader, const MergingBetweenWarps& merging, const SectorUse& sectors) {
   const std::string path = kHierarchy + "l1_data";
   CacheExtras extras;
+  extras.sectors = sectors.data;
   extras.copies = reader.machine().sms();
   OptionValue option = reader.Take({"-gpgpu_cache:dl1"}, reader.version2() ? "256:128:1:L" : "none");
   if (reader.version2()) {
@@ -235,6 +262,7 @@ void ImportDataCache(OptionReader& reader, const MergingBetweenWarps& merging) {
       reader.Set(path + ".ideal_ports", conflict ? "false" : "true", conflicts.Source());
       SetMerging(reader, path, merging, kMergesData);
     }
+    reader.Set(kHierarchy + "returns_per_cycle", 0, "GPGPU-Sim 2.x: the front end's own write-back is the limit");
     return;
   }
   const OptionValue latency = reader.Take({"-gpgpu_l1_latency", "-l1_latency"}, "1");
@@ -245,11 +273,15 @@ void ImportDataCache(OptionReader& reader, const MergingBetweenWarps& merging) {
   extras.banks_source = banks.Source();
   SetCache(reader, path, option, CacheRole::kData, extras);
   ImportSplit(reader);
+  // Hits of all banks go to the registers by themselves. Other data take turns at a port, but they come one by one.
+  reader.Set(kHierarchy + "returns_per_cycle", std::max<uint64_t>(1, extras.banks),
+             absl::StrCat(banks.Source(), " (a hit of each bank; one write-back port for other data)"));
 }
 
-void ImportReadOnlyCaches(OptionReader& reader, const MergingBetweenWarps& merging) {
+void ImportReadOnlyCaches(OptionReader& reader, const MergingBetweenWarps& merging, const SectorUse& sectors) {
   const bool version2 = reader.version2();
   CacheExtras extras;
+  extras.sectors = sectors.beyond;
   extras.copies = reader.machine().sms();
   if (SetCache(reader, kHierarchy + "l1_texture",
                reader.Take({"-gpgpu_tex_cache:l1"}, version2 ? "512:64:2:L" : "8:128:5,L:R:m:N,F:128:4,128:2"),
@@ -276,8 +308,9 @@ void ImportReadOnlyCaches(OptionReader& reader, const MergingBetweenWarps& mergi
 void ImportFirstLevels(OptionReader& reader) {
   const OptionValue coalescing = reader.Take({"-gpgpu_coalesce_arch"}, "13");
   const uint64_t arch = reader.Number(coalescing);
+  const SectorUse sectors = FindSectors(reader);
   reader.Set(kHierarchy + "coalescing", arch < 20 ? "COMPUTE_13" : "COMPUTE_20", coalescing.Source());
-  if (arch >= 40) {
+  if (arch >= 40 && !sectors.data) {
     reader.Note(kDifferent, coalescing,
                 "as 20: segments of 128 bytes (of a cache line where that is shorter), not of 32");
   }
@@ -288,15 +321,12 @@ void ImportFirstLevels(OptionReader& reader) {
     merging.option = reader.Take({"-gpgpu_interwarp_mshr_merge"}, "0");
     merging.mask = reader.Number(merging.option);
   }
-  ImportDataCache(reader, merging);
-  ImportReadOnlyCaches(reader, merging);
+  ImportDataCache(reader, merging, sectors);
+  ImportReadOnlyCaches(reader, merging, sectors);
   const OptionValue flush = reader.Take({"-gpgpu_flush_l1_cache", "-gpgpu_flush_cache"}, "0");
   if (flush.given() && !reader.Flag(flush)) {
     reader.Note(kDifferent, flush, "first-level caches are emptied between launches");
   }
-  reader.Set(kHierarchy + "returns_per_cycle", reader.version2() ? 0 : 1,
-             reader.version2() ? "GPGPU-Sim 2.x: the front end's own write-back is the limit"
-                               : "GPGPU-Sim: one write-back port of the load-store unit");
 }
 
 void ImportL2(OptionReader& reader) {
@@ -306,6 +336,10 @@ void ImportL2(OptionReader& reader) {
   const OptionValue slices = reader.Take({"-gpgpu_n_sub_partition_per_mchannel"}, "1");
   CacheExtras extras;
   extras.copies = uint64_t{reader.machine().memory().hierarchy().dram().controllers()} * reader.Number(slices);
+  // A copy: whatever sets a field makes a new machine.
+  const machine::v1::Cache data = reader.machine().memory().hierarchy().l1_data();
+  const std::optional<CacheText> text = ParseCacheText(option.text);
+  extras.sectors = text.has_value() && text->sectors && data.sets() != 0 && data.line_bytes() == kSectorBytes;
   if (SetCache(reader, path + "cache", option, CacheRole::kL2, extras)) {
     reader.SetNumber(path + "slices_per_controller", slices);
   } else {
@@ -314,7 +348,11 @@ void ImportL2(OptionReader& reader) {
   const bool version2 = reader.version2();
   const OptionValue texture = reader.Take({"-gpgpu_cache:dl2_texture_only"}, version2 ? "0" : "1");
   if (reader.Flag(texture)) reader.Note(kNotRepresented, texture, "the L2 serves all requests");
-  reader.SetNumber(path + "rop_cycles", reader.Take({"-gpgpu_l2_rop_latency", "-rop_latency"}, version2 ? "0" : "85"));
+  // A miss of the L1 is known when the access has passed its pipeline. Here it leaves at once, and waits on its way.
+  const OptionValue rop = reader.Take({"-gpgpu_l2_rop_latency", "-rop_latency"}, version2 ? "0" : "85");
+  const uint32_t pipeline = data.sets() != 0 && data.hit_cycles() > 1 ? data.hit_cycles() : 0;
+  reader.Set(path + "rop_cycles", reader.Number(rop) + pipeline,
+             absl::StrCat(rop.Source(), pipeline == 0 ? "" : ", and the L1's pipeline, which misses pass, too"));
   reader.SetNumber(path + "dram_pipe_cycles", reader.Take({"-dram_latency"}, version2 ? "0" : "30"));
   const OptionValue queues = reader.Take({"-gpgpu_dram_partition_queues"}, "8:8:8:8");
   const std::vector<std::string> parts = absl::StrSplit(queues.text, ':');

@@ -20,6 +20,14 @@ bool OptionReader::Given(std::string_view name) const {
   return std::ranges::any_of(rest_, [&](const ConfigOption& option) { return option.name == name; });
 }
 
+std::string OptionReader::Peek(std::string_view name) const {
+  std::string value;
+  for (const ConfigOption& option : rest_) {
+    if (option.name == name) value = option.value;
+  }
+  return value;
+}
+
 OptionValue OptionReader::Take(std::initializer_list<std::string_view> names, std::string_view default_text) {
   asked_.insert(asked_.end(), names.begin(), names.end());
   OptionValue value{std::string(*names.begin()), std::string(default_text), ""};

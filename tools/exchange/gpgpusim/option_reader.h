@@ -29,6 +29,8 @@ class OptionReader {
   OptionReader(std::vector<ConfigOption> options, ImportedMachine& imported);
 
   bool Given(std::string_view name) const;
+  // The value that counts of an option that is given and not taken.
+  std::string Peek(std::string_view name) const;
   // The options are those of GPGPU-Sim 2.x, whose core is another one: it alone counts "shaders", later versions
   // clusters.
   bool version2() const { return version2_; }
