@@ -11,6 +11,7 @@ SharedMemoryBanks::SharedMemoryBanks(const machine::v1::SharedMemory& config, ui
       bank_mask_(std::has_single_bit(config.banks()) ? config.banks() - 1 : 0),
       parts_(config.parts()),
       broadcast_(config.broadcast()),
+      merge_atomics_(config.merge_atomics()),
       warp_size_(warp_size),
       bank_(config.banks()),
       word_(4 * kMaxLanes) {}
@@ -61,7 +62,7 @@ SharedMemoryBanks::Passes SharedMemoryBanks::Count(uint32_t bytes, bool atomic, 
     const LaneMask mask = lanes & PartLanes(part, parts, warp_size_);
     if (mask == 0) continue;
     ++result.parts;
-    result.passes += PassesOfPart(bytes, broadcast_ && !atomic, mask, addresses);
+    result.passes += PassesOfPart(bytes, atomic ? merge_atomics_ : broadcast_, mask, addresses);
   }
   return result;
 }

@@ -22,8 +22,8 @@ class SharedMemoryBanks {
     uint32_t parts = 0;
   };
   // The passes of an access of `bytes` per lane: over the parts of the warp that have active lanes, the sum of the most
-  // distinct words that one bank has to give. Without broadcast (and for atomics, which change the word lane by lane)
-  // every lane counts instead of every word, as in Fung's thesis, section 5.1.
+  // distinct words that one bank has to give. Without broadcast every lane counts instead of every word, as in Fung's
+  // thesis, section 5.1; so it does for atomics, which change the word lane by lane, unless `merge_atomics` is set.
   Passes Count(uint32_t bytes, bool atomic, LaneMask lanes, const LaneAddresses& addresses);
 
  private:
@@ -36,6 +36,7 @@ class SharedMemoryBanks {
   uint32_t bank_mask_;
   uint32_t parts_;
   bool broadcast_;
+  bool merge_atomics_;
   uint32_t warp_size_;
   // Words that were asked for in the present part: a list per bank. A bank whose `part` is not the present one is
   // empty.

@@ -35,7 +35,8 @@ uint32_t ReferenceSmMemory::SharedPasses(const WarpAccess& access, LaneMask lane
     }
   }
   size_t passes = 0;
-  const bool by_word = memory_.shared().broadcast() && access.op != trace::v1::OP_ATOMIC;
+  const bool atomic = access.op == trace::v1::OP_ATOMIC;
+  const bool by_word = atomic ? memory_.shared().merge_atomics() : memory_.shared().broadcast();
   for (const auto& [part, banks] : words) {
     size_t most = 0;
     for (const auto& [bank, of_bank] : banks) {

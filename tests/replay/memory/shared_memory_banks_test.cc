@@ -11,6 +11,7 @@ struct Shared {
   uint32_t banks = 32;
   uint32_t parts = 1;
   bool broadcast = true;
+  bool merge_atomics = false;
   uint32_t bytes = 4;
   bool atomic = false;
   LaneMask lanes = 0xffffffff;
@@ -21,6 +22,7 @@ uint32_t Passes(const Shared& shared, const std::function<uint64_t(uint64_t)>& a
   config.set_banks(shared.banks);
   config.set_parts(shared.parts);
   config.set_broadcast(shared.broadcast);
+  config.set_merge_atomics(shared.merge_atomics);
   LaneAddresses addresses{};
   for (uint64_t lane = 0; lane < 32; ++lane) addresses[lane] = address(lane);
   SharedMemoryBanks banks(config, 32);
@@ -44,6 +46,16 @@ TEST(SharedMemoryBanks, OneWordIsBroadcast) {
   EXPECT_EQ(Passes({.bytes = 1}, [](uint64_t lane) { return lane; }), 1);
   // Two words of bank 0, each asked for by many.
   EXPECT_EQ(Passes({}, [](uint64_t lane) { return lane % 2 * 128; }), 2);
+}
+
+TEST(SharedMemoryBanks, AtomicsOnOneWordTakeAPassEachOrOneTogether) {
+  const auto one_word = [](uint64_t) { return 64; };
+  EXPECT_EQ(Passes({.atomic = true}, one_word), 32);
+  EXPECT_EQ(Passes({.merge_atomics = true, .atomic = true}, one_word), 1);
+  EXPECT_EQ(Passes({.broadcast = false, .merge_atomics = true, .atomic = true}, one_word), 1);
+  EXPECT_EQ(Passes({.broadcast = false, .merge_atomics = true}, one_word), 32) << "a load";
+  // Two words of bank 0.
+  EXPECT_EQ(Passes({.merge_atomics = true, .atomic = true}, [](uint64_t lane) { return lane % 2 * 128; }), 2);
 }
 
 TEST(SharedMemoryBanks, HalfWarpsOnSixteenBanks) {
