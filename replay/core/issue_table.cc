@@ -33,6 +33,10 @@ OperationTiming::Operation OperationOf(const trace::v1::Instruction& instruction
     case OpClass::OP_WARP:
       return absl::StartsWithIgnoreCase(instruction.mnemonic(), "shfl") ? OperationTiming::SHUFFLE
                                                                         : OperationTiming::INT_ALU;
+    case OpClass::OP_BRANCH:
+    case OpClass::OP_CALL:
+    case OpClass::OP_RETURN:
+      return OperationTiming::BRANCH;
     default:
       return OperationTiming::INT_ALU;
   }
@@ -133,6 +137,21 @@ bool RecordsUniform(const trace::v1::Instruction& instruction) {
   });
 }
 
+UnitClass ClassOf(OperationTiming::Unit unit) {
+  switch (unit) {
+    case OperationTiming::SFU_UNIT:
+      return UnitClass::kSfu;
+    case OperationTiming::TENSOR_UNIT:
+      return UnitClass::kTensor;
+    case OperationTiming::INT_UNIT:
+      return UnitClass::kInteger;
+    case OperationTiming::DP_UNIT:
+      return UnitClass::kDp;
+    default:
+      return UnitClass::kSp;
+  }
+}
+
 }  // namespace
 
 void IssueTable::NumberRegisters(const trace::Program& program) {
@@ -168,6 +187,7 @@ void IssueTable::TakeControlBits(const trace::ControlBits& bits, const machine::
 IssueTable::IssueTable(const trace::Program& program, std::span<const Step> steps, const machine::v1::Core& core)
     : by_control_bits_(core.dependences() == machine::v1::Core::CONTROL_BITS) {
   const OperationTiming& usual = TimingOf(core.units(), OperationTiming::INT_ALU);
+  inserted_.unit = ClassOf(usual.unit());
   inserted_.interval = usual.initiation_interval();
   inserted_.latency = usual.latency() + core.units().write_back_cycles();
   steps_.resize(steps.size());
@@ -196,13 +216,7 @@ IssueTable::IssueTable(const trace::Program& program, std::span<const Step> step
 
     const OperationTiming timing = TimingOf(core, instruction);
     out.gets_data = step.kind == Step::kMemory && op != OpClass::OP_STORE;
-    if (step.kind == Step::kMemory) {
-      out.unit = UnitClass::kMemory;
-    } else if (timing.unit() == OperationTiming::SFU_UNIT) {
-      out.unit = UnitClass::kSfu;
-    } else if (timing.unit() == OperationTiming::TENSOR_UNIT) {
-      out.unit = UnitClass::kTensor;
-    }
+    out.unit = step.kind == Step::kMemory ? UnitClass::kMemory : ClassOf(timing.unit());
     out.awaits = step.kind == Step::kAsync && step.waits;
     if (out.awaits && out.hold == Hold::kNone) out.hold = Hold::kAsync;
     out.goes_on_elsewhere = step.kind == Step::kAsync || (step.kind == Step::kBarrier && !step.waits);
@@ -216,7 +230,7 @@ IssueTable::IssueTable(const trace::Program& program, std::span<const Step> step
         out.write_barrier != trace::ControlBits::kNoBarrier || out.read_barrier != trace::ControlBits::kNoBarrier;
     out.awaited = instruction.dst_size() != 0 || raises;
     out.uniform_values = (step.kind == Step::kPlain || step.kind == Step::kMemory) && RecordsUniform(instruction);
-    out.simple = step.kind == Step::kPlain && !step.meets() && !step.guarded && out.unit <= UnitClass::kSfu &&
+    out.simple = step.kind == Step::kPlain && !step.meets() && !step.guarded && out.unit != UnitClass::kTensor &&
                  out.hold == Hold::kNone && out.next == pc + 1 && !raises && !out.uniform_values &&
                  (core.register_file().banks() == 0 || instruction.control() == 0);
     const uint32_t micro_ops = op == OpClass::OP_SFU ? std::max(instruction.micro_ops(), 1u) : 1;

@@ -16,8 +16,8 @@
 namespace heddle::replay {
 
 // Which unit an instruction issues to.
-enum class UnitClass : uint8_t { kSp, kSfu, kTensor, kMemory };
-inline constexpr int kUnitClasses = 4;
+enum class UnitClass : uint8_t { kSp, kSfu, kTensor, kMemory, kInteger, kDp };
+inline constexpr int kUnitClasses = 6;
 
 // Whether a warp moves on when it issues the instruction, or is held.
 enum class Hold : uint8_t {
@@ -67,7 +67,7 @@ struct IssueStep {
   bool awaits = false;              // asynchronous copies, or a phase of a transaction barrier
   bool gets_data = false;           // load, texture or atomic: its results come from memory
   bool uniform_values = false;      // threads recorded what it reads of uniform registers
-  bool simple = false;              // of an SP or SFU unit, and the warp goes on behind it
+  bool simple = false;              // of an arithmetic unit, no product, and the warp goes on behind it
   // Cycles per lane group for which the unit's input is taken: initiation interval x micro-operations.
   uint32_t interval = 0;
   // The part of `interval` before the last micro-operation starts.

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "replay/machine/check_range.h"
@@ -153,11 +154,15 @@ absl::Status CheckTimings(const ExecutionUnits& units) {
       return absl::InvalidArgumentError(absl::StrCat(path, ": stands there twice"));
     }
     if (!OperationTiming::Unit_IsValid(timing.unit())) {
-      return Refuse(path + ".unit", static_cast<uint64_t>(timing.unit()), "SP_UNIT, SFU_UNIT or TENSOR_UNIT");
+      return Refuse(path + ".unit", static_cast<uint64_t>(timing.unit()),
+                    "SP_UNIT, SFU_UNIT, TENSOR_UNIT, INT_UNIT or DP_UNIT");
     }
-    if (timing.unit() == OperationTiming::TENSOR_UNIT && units.tensor() == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(path, ".unit = TENSOR_UNIT: core.units.tensor must be at least 1"));
+    for (const auto& [unit, count, field] : {std::tuple{OperationTiming::TENSOR_UNIT, units.tensor(), "tensor"},
+                                             std::tuple{OperationTiming::INT_UNIT, units.integer(), "integer"},
+                                             std::tuple{OperationTiming::DP_UNIT, units.dp(), "dp"}}) {
+      if (timing.unit() != unit || count != 0) continue;
+      return absl::InvalidArgumentError(absl::StrCat(path, ".unit = ", OperationTiming::Unit_Name(unit),
+                                                     ": core.units.", field, " must be at least 1"));
     }
     HEDDLE_RETURN_IF_ERROR(First({
         CheckRange(path + ".latency", timing.latency(), 1, kMaxLatency),
@@ -259,6 +264,8 @@ absl::Status CheckUnits(const ExecutionUnits& units) {
       CheckRange("core.units.sp_collectors", units.sp_collectors(), 0, kMaxCollectors, "0 means no limit"),
       CheckRange("core.units.sfu_collectors", units.sfu_collectors(), 0, kMaxCollectors, "0 means no limit"),
       CheckRange("core.units.tensor", units.tensor(), 0, kMaxUnits),
+      CheckRange("core.units.integer", units.integer(), 0, kMaxUnits),
+      CheckRange("core.units.dp", units.dp(), 0, kMaxUnits),
       CheckRange("core.units.memory_operand_read_cycles", units.memory_operand_read_cycles(), 0, kMaxLatency,
                  "0 means core.units.memory_issue_latency"),
       CheckTimings(units),

@@ -31,16 +31,21 @@ std::string WithoutEffect(const machine::v1::Machine& machine, std::string_view 
   constexpr std::string_view kNoL1ToSplit = "memory.hierarchy.l1_data.sets = 0: there is no L1 to split";
   constexpr std::string_view kOneBank = "only memory.hierarchy.l1_data has banks";
   const auto& timings = machine.core().units().timing();
-  const bool tensor_units = std::ranges::any_of(timings, [](const machine::v1::OperationTiming& timing) {
-    return timing.unit() == machine::v1::OperationTiming::TENSOR_UNIT;
-  });
+  const auto uses = [&timings](machine::v1::OperationTiming::Unit unit) {
+    return std::ranges::any_of(timings,
+                               [unit](const machine::v1::OperationTiming& timing) { return timing.unit() == unit; });
+  };
   const Unread unread[] = {
       {buffers, "core.thesis.", kBuffers},
       {true, "core.thesis.pre_memory_stages", "core.pipeline_depth counts these stages, set that"},
       {buffers, "core.pipeline_depth", kBuffers},
       {!buffers, "core.ibuffer.", kSinglePipeline},
       {!buffers, "core.units.", kSinglePipeline},
-      {!tensor_units, "core.units.tensor", "no operation of core.units.timing has TENSOR_UNIT"},
+      {!uses(machine::v1::OperationTiming::TENSOR_UNIT), "core.units.tensor",
+       "no operation of core.units.timing has TENSOR_UNIT"},
+      {!uses(machine::v1::OperationTiming::INT_UNIT), "core.units.integer",
+       "no operation of core.units.timing has INT_UNIT"},
+      {!uses(machine::v1::OperationTiming::DP_UNIT), "core.units.dp", "no operation of core.units.timing has DP_UNIT"},
       {!buffers, "core.skip_empty_groups", kSinglePipeline},
       {!buffers, "memory.hierarchy.l1_instruction.", "core.front_end is THESIS: fetches always hit"},
       {fixed, "clocks.", "memory.fixed counts core cycles"},

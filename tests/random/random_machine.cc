@@ -7,6 +7,30 @@
 
 namespace heddle::replay {
 
+namespace {
+
+// Each of the following draws from numbers of its own: what is added here changes no machine in another field.
+
+void DrawUnits(uint64_t seed, machine::v1::ExecutionUnits& units) {
+  Random random(MixAll({seed, 30}));
+  if (random.Chance(70)) {
+    machine::v1::OperationTiming& branch = *units.add_timing();
+    branch.set_operation(machine::v1::OperationTiming::BRANCH);
+    branch.set_latency(static_cast<uint32_t>(random.In(1, random.OneOf<uint64_t>({2, 8, 40}))));
+    branch.set_initiation_interval(random.OneOf({1u, 1u, 2u, 8u}));
+    if (random.Chance(40)) branch.set_unit(machine::v1::OperationTiming::SFU_UNIT);
+  }
+  if (!random.Chance(25)) return;
+  units.set_integer(static_cast<uint32_t>(random.In(1, 4)));
+  units.set_dp(static_cast<uint32_t>(random.In(1, 2)));
+  for (machine::v1::OperationTiming& timing : *units.mutable_timing()) {
+    if (random.Chance(50)) timing.set_unit(machine::v1::OperationTiming::INT_UNIT);
+    if (random.Chance(20)) timing.set_unit(machine::v1::OperationTiming::DP_UNIT);
+  }
+}
+
+}  // namespace
+
 machine::v1::Machine RandomMachine(uint64_t seed, const MachineNeeds& needs) {
   Random random(MixAll({seed, 23}));
   machine::v1::Machine machine;
@@ -106,6 +130,7 @@ machine::v1::Machine RandomBufferMachine(uint64_t seed, const MachineNeeds& need
       last.set_unit(machine::v1::OperationTiming::TENSOR_UNIT);
     }
   }
+  DrawUnits(seed, units);
   return machine;
 }
 

@@ -32,6 +32,10 @@ OperationTiming::Operation OperationOf(const v1::Instruction& instruction) {
       return instruction.mnemonic().substr(0, 4) == "shfl" || instruction.mnemonic().substr(0, 4) == "SHFL"
                  ? OperationTiming::SHUFFLE
                  : OperationTiming::INT_ALU;
+    case v1::OP_BRANCH:
+    case v1::OP_CALL:
+    case v1::OP_RETURN:
+      return OperationTiming::BRANCH;
     default:
       return OperationTiming::INT_ALU;
   }
@@ -43,6 +47,8 @@ ReferenceUnits::ReferenceUnits(const machine::v1::Core& core) : core_(core) {
   busy_until_[OperationTiming::SP_UNIT].resize(core.units().sp());
   busy_until_[OperationTiming::SFU_UNIT].resize(core.units().sfu());
   busy_until_[OperationTiming::TENSOR_UNIT].resize(core.units().tensor());
+  busy_until_[OperationTiming::INT_UNIT].resize(core.units().integer());
+  busy_until_[OperationTiming::DP_UNIT].resize(core.units().dp());
 }
 
 uint32_t ReferenceUnits::GroupsOf(LaneMask lanes) const {
@@ -76,10 +82,10 @@ UnitNeed ReferenceUnits::NeedOf(const v1::Instruction* instruction, LaneMask lan
 bool ReferenceUnits::HasRoom(const UnitNeed& need, Cycle now) const {
   const std::vector<Cycle>& units = busy_until_.at(need.unit);
   if (std::none_of(units.begin(), units.end(), [&](Cycle until) { return until <= now; })) return false;
-  const std::map<OperationTiming::Unit, uint32_t> limits = {{OperationTiming::SP_UNIT, core_.units().sp_collectors()},
-                                                            {OperationTiming::SFU_UNIT, core_.units().sfu_collectors()},
-                                                            {OperationTiming::TENSOR_UNIT, 0}};
-  const uint32_t collectors = limits.at(need.unit);
+  const std::map<OperationTiming::Unit, uint32_t> limits = {
+      {OperationTiming::SP_UNIT, core_.units().sp_collectors()},
+      {OperationTiming::SFU_UNIT, core_.units().sfu_collectors()}};
+  const uint32_t collectors = limits.contains(need.unit) ? limits.at(need.unit) : 0;
   if (core_.units().register_banks() == 0 || collectors == 0) return true;
   const auto taken = std::count_if(collecting_.begin(), collecting_.end(),
                                    [&](const auto& entry) { return entry.second.unit == need.unit; });

@@ -16,14 +16,19 @@
 
 namespace heddle::replay {
 
-// SP, SFU and tensor units and the operand collectors of the first two, as absolute times from which on they are free.
+// Arithmetic units and the operand collectors of SP units and SFUs, as absolute times from which on they are free.
 class ExecutionUnits {
  public:
   explicit ExecutionUnits(const machine::v1::ExecutionUnits& units)
-      : operand_read_(units.operand_read_cycles()), operands_(units.register_banks()) {
+      : operand_read_(units.operand_read_cycles()),
+        operands_(units.register_banks()),
+        has_tensor_(units.tensor() != 0),
+        has_more_(units.integer() != 0 || units.dp() != 0) {
     classes_[0].units.Resize(units.sp());
     classes_[1].units.Resize(units.sfu());
-    classes_[2].units.Resize(units.tensor());
+    Of(UnitClass::kTensor).units.Resize(units.tensor());
+    Of(UnitClass::kInteger).units.Resize(units.integer());
+    Of(UnitClass::kDp).units.Resize(units.dp());
     if (units.register_banks() != 0) {
       classes_[0].collectors.Resize(units.sp_collectors());
       classes_[1].collectors.Resize(units.sfu_collectors());
@@ -34,11 +39,14 @@ class ExecutionUnits {
   Cycle NextFree(UnitClass unit) const { return next_free_[static_cast<size_t>(unit)]; }
   // The classes, as bits, of which an instruction can issue in cycle `now`.
   uint32_t FreeClasses(Cycle now) const {
-    static_assert(static_cast<int>(UnitClass::kSp) == 0 && static_cast<int>(UnitClass::kSfu) == 1 &&
-                  static_cast<int>(UnitClass::kTensor) == 2);
-    return static_cast<uint32_t>(now >= next_free_[0]) | static_cast<uint32_t>(now >= next_free_[1]) << 1 |
-           static_cast<uint32_t>(now >= next_free_[2]) << 2;
+    static_assert(static_cast<int>(UnitClass::kSp) == 0 && static_cast<int>(UnitClass::kSfu) == 1);
+    uint32_t free = static_cast<uint32_t>(now >= next_free_[0]) | static_cast<uint32_t>(now >= next_free_[1]) << 1;
+    if (has_tensor_) free |= BitOf(UnitClass::kTensor, now);
+    if (has_more_) free |= BitOf(UnitClass::kInteger, now) | BitOf(UnitClass::kDp, now);
+    return free;
   }
+  // Whether there are other units than those of the first three classes.
+  bool has_more() const { return has_more_; }
 
   // Issues an instruction in cycle `now`, not before NextFree. It takes the unit's input for `busy` cycles. Returns the
   // cycle in which its execution starts. `warp` and `sources`: see OperandCollector.
@@ -105,10 +113,17 @@ class ExecutionUnits {
     FreeTimes collectors;  // none = no limit
   };
 
-  std::array<Cycle, 3> next_free_{};  // by class
+  Class& Of(UnitClass unit) { return classes_[static_cast<size_t>(unit)]; }
+  uint32_t BitOf(UnitClass unit, Cycle now) const {
+    return static_cast<uint32_t>(now >= NextFree(unit)) << static_cast<int>(unit);
+  }
+
+  std::array<Cycle, kUnitClasses> next_free_{};  // by class; that of the memory is not used
   const uint32_t operand_read_;
   OperandCollector operands_;
-  std::array<Class, 3> classes_;  // SP, SFU, tensor
+  const bool has_tensor_;
+  const bool has_more_;
+  std::array<Class, kUnitClasses> classes_;  // likewise
 };
 
 }  // namespace heddle::replay

@@ -106,6 +106,12 @@ std::string IssueStage::WhatReadyWaitsFor(UnitClass unit) const {
     case UnitClass::kTensor:
       if (now < units_.NextFree(UnitClass::kTensor)) return "wait for a tensor unit";
       break;
+    case UnitClass::kInteger:
+      if (now < units_.NextFree(UnitClass::kInteger)) return "wait for an integer unit";
+      break;
+    case UnitClass::kDp:
+      if (now < units_.NextFree(UnitClass::kDp)) return "wait for a double-precision unit";
+      break;
   }
   return "are ready, but are not issued";
 }

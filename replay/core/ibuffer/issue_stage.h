@@ -138,6 +138,10 @@ inline Cycle IssueStage::NextIssue(Cycle now) const {
     ready_from(UnitClass::kSp, units_.NextFree(UnitClass::kSp));
     ready_from(UnitClass::kSfu, units_.NextFree(UnitClass::kSfu));
     ready_from(UnitClass::kTensor, units_.NextFree(UnitClass::kTensor));
+    if (units_.has_more()) {
+      ready_from(UnitClass::kInteger, units_.NextFree(UnitClass::kInteger));
+      ready_from(UnitClass::kDp, units_.NextFree(UnitClass::kDp));
+    }
     // A memory stage that is not free becomes so in a cycle of the memory.
     if (sm_.memory.memory().StageFree()) ready_from(UnitClass::kMemory, memory_free_);
   }

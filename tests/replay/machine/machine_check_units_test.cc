@@ -1,4 +1,5 @@
-// Machines that cannot be, by what they say of tensor units, asynchronous copies and transaction barriers.
+// Machines that cannot be, by what they say of units, asynchronous copies and
+// transaction barriers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -89,6 +90,19 @@ TEST(MachineCheckUnits, TensorUnitsWithoutEffect) {
   EXPECT_THAT(effect("volta_80sm"), HasSubstr("no operation of core.units.timing has TENSOR_UNIT"));
   EXPECT_THAT(effect("fermi_fixed"), HasSubstr("core.front_end is THESIS"));
   EXPECT_EQ(effect("hopper_h100"), "");
+}
+
+TEST(MachineCheckUnits, UnitsForIntegersAndDoubles) {
+  EXPECT_THAT(V100({"core.units.integer=65"}), HasSubstr("core.units.integer = 65: must be 0 to 64"));
+  EXPECT_THAT(V100({"core.units.dp=65"}), HasSubstr("core.units.dp = 65: must be 0 to 64"));
+  EXPECT_THAT(V100({"core.units.timing[INT_ALU].unit=INT_UNIT"}),
+              HasSubstr("core.units.timing[INT_ALU].unit = INT_UNIT: core.units.integer must be at least 1"));
+  EXPECT_THAT(V100({"core.units.timing[FP64].unit=DP_UNIT"}),
+              HasSubstr("core.units.timing[FP64].unit = DP_UNIT: core.units.dp must be at least 1"));
+  EXPECT_EQ(V100({"core.units.timing[INT_ALU].unit=INT_UNIT", "core.units.integer=4"}), "accepted");
+  const machine::v1::Machine machine = LoadMachine("volta_v100").value();
+  EXPECT_THAT(WithoutEffect(machine, "core.units.integer=4"), HasSubstr("has INT_UNIT"));
+  EXPECT_THAT(WithoutEffect(machine, "core.units.dp=4"), HasSubstr("has DP_UNIT"));
 }
 
 }  // namespace
