@@ -118,6 +118,7 @@ absl::Status CheckBuffer(const InstructionBuffer& buffer) {
       CheckRange("core.ibuffer.entries", buffer.entries(), 1, kMaxBufferEntries),
       CheckRange("core.ibuffer.fetch_instructions", buffer.fetch_instructions(), 1, buffer.entries(),
                  "at most core.ibuffer.entries"),
+      CheckRange("core.ibuffer.fetches_per_cycle", buffer.fetches_per_cycle(), 0, kMaxUnits, "0 means 1"),
       CheckRange("core.ibuffer.reformed_warp_cycles", buffer.reformed_warp_cycles(), 1, kMaxLatency),
   });
 }

@@ -29,6 +29,11 @@ void DrawUnits(uint64_t seed, machine::v1::ExecutionUnits& units) {
   }
 }
 
+void DrawFetches(uint64_t seed, machine::v1::InstructionBuffer& buffer) {
+  Random random(MixAll({seed, 31}));
+  if (random.Chance(25)) buffer.set_fetches_per_cycle(random.OneOf({1u, 2u, 4u}));
+}
+
 }  // namespace
 
 machine::v1::Machine RandomMachine(uint64_t seed, const MachineNeeds& needs) {
@@ -131,6 +136,7 @@ machine::v1::Machine RandomBufferMachine(uint64_t seed, const MachineNeeds& need
     }
   }
   DrawUnits(seed, units);
+  DrawFetches(seed, buffer);
   return machine;
 }
 

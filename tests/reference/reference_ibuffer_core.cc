@@ -59,9 +59,11 @@ void ReferenceBufferCore::RunCycle(Cycle now, const std::function<void(uint64_t)
     OpenBarriers(now);
   }
   SyncBuffers();
-  Decode();                     // 7
-  if (resident() > 0) Fetch();  // 8
-  RetireBlocks(retired);        // 9
+  for (uint32_t i = 0; i < std::max(1u, launch_.machine->core().ibuffer().fetches_per_cycle()); ++i) {
+    Decode();                     // 7
+    if (resident() > 0) Fetch();  // 8
+  }
+  RetireBlocks(retired);  // 9
   SyncBuffers();
   issued_.assign(issued_.size(), kNoSlot);
 }

@@ -118,8 +118,7 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
     Pc head = 0;
     uint32_t entries = 0;
     uint32_t fetching = 0;  // instructions that decode will add
-    Cycle fetched = 0;
-    bool flushed = false;  // it lost its place, and has not been fetched for since
+    bool flushed = false;   // it lost its place, and has not been fetched for since
   };
 
   // What a warp waits for, closest to issue last.

@@ -38,7 +38,7 @@ void ReferenceBufferCore::SyncBuffers() {
 
 void ReferenceBufferCore::Decode() {
   for (Buffer& buffer : buffers_) {
-    if (buffer.fetching == 0 || buffer.fetched == now_) continue;
+    if (buffer.fetching == 0) continue;
     buffer.entries += buffer.fetching;
     statistics_.fetched_instructions += buffer.fetching;
     buffer.fetching = 0;
@@ -88,7 +88,6 @@ void ReferenceBufferCore::Fetch() {
     case FetchResult::kHit:
       ++statistics_.fetches;
       buffer.fetching = FetchCount(slot);
-      buffer.fetched = now_;
       break;
     case FetchResult::kPending:
       waits_for_line_.insert(slot);

@@ -11,6 +11,7 @@ BufferSetup::BufferSetup(const trace::Program& program, std::span<const Step> st
       units(machine.core().units()),
       entries(static_cast<uint8_t>(machine.core().ibuffer().entries())),
       fetch_instructions(static_cast<uint8_t>(machine.core().ibuffer().fetch_instructions())),
+      fetches_per_cycle(std::max(1u, machine.core().ibuffer().fetches_per_cycle())),
       fetch_when_free_slot(machine.core().ibuffer().fetch_when() == machine::v1::InstructionBuffer::FREE_SLOT),
       reformed_warp_cycles(machine.core().ibuffer().reformed_warp_cycles()),
       memory_interval(std::max(1u, machine.core().units().memory_initiation_interval())),

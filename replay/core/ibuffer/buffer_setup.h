@@ -22,6 +22,7 @@ struct BufferSetup {
   machine::v1::ExecutionUnits units;
   uint8_t entries = 0;  // of a buffer
   uint8_t fetch_instructions = 0;
+  uint32_t fetches_per_cycle = 1;
   bool fetch_when_free_slot = false;
   uint32_t reformed_warp_cycles = 0;
   uint32_t memory_interval = 1;    // of memory instructions, times their lane groups

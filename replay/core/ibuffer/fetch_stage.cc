@@ -12,6 +12,7 @@ FetchStage::FetchStage(SmParts& sm, IBufferState& state, InstructionBuffers& buf
       state_(state),
       buffers_(buffers),
       status_(status),
+      again_(state.setup.fetches_per_cycle > 1),
       view_{buffers.eligible(), buffers.at_barrier(), buffers.entries(),
             std::span(state.ports.issued).first(static_cast<size_t>(sm.context.ports)),
             std::span(state.ports.last_issued).first(static_cast<size_t>(sm.context.ports))} {}

@@ -39,6 +39,8 @@ class FetchStage {
   }
   // The line of the instruction cache that the slot waits for has come.
   void LineArrived(SlotId slot);
+  // Whether there are more fetches in a cycle than one.
+  bool again() const { return again_; }
   // Fetches that hit the instruction cache.
   uint64_t fetches() const { return fetches_; }
 
@@ -53,6 +55,7 @@ class FetchStage {
   IssueStatusUnit& status_;
   std::unique_ptr<FetchPolicy> policy_;
   bool declined_ = false;  // the policy chose none in a cycle without an issue
+  const bool again_;
   const FetchView view_;
   uint64_t fetches_ = 0;
 };

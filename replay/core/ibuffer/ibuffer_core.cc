@@ -103,8 +103,17 @@ void IBufferCore::RunAfterMemory(Cycle now) {
   if (status_.any_long_wait()) status_.DeliverLongWaits();
   if (buffers_.arriving() != kNoSlot) fetch_.Decode();
   if (const SlotId slot = fetch_.Fetch(now); slot != kNoSlot) status_.Update(slot);
+  if (fetch_.again()) [[unlikely]]
+    FetchAgain(now);
   if (!results_.retiring().empty()) RetireBlocks();
   CheckProgress(now);
+}
+
+void IBufferCore::FetchAgain(Cycle now) {
+  for (uint32_t left = state_.setup.fetches_per_cycle - 1; left != 0; --left) {
+    if (buffers_.arriving() != kNoSlot) fetch_.Decode();
+    if (const SlotId slot = fetch_.Fetch(now); slot != kNoSlot) status_.Update(slot);
+  }
 }
 
 // Here, where what it calls can be inlined: the launch's loop would call it in pieces.

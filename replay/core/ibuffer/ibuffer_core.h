@@ -93,6 +93,8 @@ class IBufferCore final : public SmCore {
     RunAfterMemory(now);
   }
   void RunAfterMemory(Cycle now);
+  // The fetches of a cycle behind the first one.
+  void FetchAgain(Cycle now);
   // Waits that the policy knows of may be over.
   void DeliverEndsOfWaits();
   // Asynchronous copies, and matrix instructions of threads that had to meet; warps that waited for them go on.

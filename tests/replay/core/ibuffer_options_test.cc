@@ -1,5 +1,6 @@
 // What a front end with instruction buffers may do otherwise, cycle by cycle, on the machine of ibuffer_test.cc:
-// units of their own.
+// units of their own,
+// several fetches per cycle.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -14,11 +15,38 @@ using machine::v1::OperationTiming;
 using trace::testing::ProgramBuilder;
 using trace::testing::ThreadTrace;
 
+machine::v1::Core& CoreOf(RunOptions& options) { return *options.machine.mutable_core(); }
+
 // Adds that do not depend on one another.
 trace::v1::KernelProgram FreeAdds(int count) {
   trace::v1::KernelProgram program = ProgramBuilder("free").Alu(count).Exit().Build();
   for (int i = 0; i < count; ++i) SetRegisters(program, i, {static_cast<uint32_t>(i + 1)}, {});
   return program;
+}
+
+// ------------------------------------------------------------------------------------------ fetch
+
+TEST(FetchesPerCycle, AllButTheLastOneAreDecodedInTheirCycle) {
+  RunOptions options = Small();
+  EXPECT_EQ(Issues(RunBlock(FreeAdds(4), 4, options)), "2:0 3:1 5:2 6:3 8:4");
+  Buffer(options).set_fetches_per_cycle(1);
+  EXPECT_EQ(Issues(RunBlock(FreeAdds(4), 4, options)), "2:0 3:1 5:2 6:3 8:4");
+  Buffer(options).set_fetches_per_cycle(2);
+  EXPECT_EQ(Issues(RunBlock(FreeAdds(4), 4, options)), "1:0 2:1 3:2 4:3 5:4");
+}
+
+TEST(FetchesPerCycle, AsManyWarpsAreFetchedFor) {
+  RunOptions options = Small();
+  CoreOf(options).set_schedulers(4);
+  Units(options).set_sp(4);
+  const auto issues = [&](uint32_t fetches) {
+    Buffer(options).set_fetches_per_cycle(fetches);
+    return Issues(RunBlock(FreeAdds(1), 16, options), /*threads=*/true);
+  };
+  // Two instructions each, which go out one after the other.
+  EXPECT_EQ(issues(1), "2:0@0 3:1@0 3:0@4 4:1@4 4:0@8 5:1@8 5:0@12 6:1@12");
+  EXPECT_EQ(issues(2), "1:0@0 2:1@0 2:0@4 2:0@8 3:1@4 3:1@8 3:0@12 4:1@12");
+  EXPECT_EQ(issues(8), "1:0@0 1:0@4 1:0@8 1:0@12 2:1@0 2:1@4 2:1@8 2:1@12");
 }
 
 // ------------------------------------------------------------------------------------------ units and operands
