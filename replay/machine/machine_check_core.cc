@@ -32,6 +32,8 @@ constexpr uint64_t kMaxUnits = 64;
 constexpr uint64_t kMaxBufferEntries = 64;
 constexpr uint64_t kMaxRegisterBanks = 1024;
 constexpr uint64_t kMaxCollectors = 1024;
+constexpr uint64_t kMaxOperandSteps = 16;
+constexpr uint64_t kLeastReadCyclesInSteps = 3;
 // As many memory instructions, of some KiB each, may be on their way to the memory stage of an SM.
 constexpr uint64_t kMaxMemoryIssueLatency = 1024;
 constexpr uint64_t kMaxMultiplyAdds = 1u << 20;
@@ -243,7 +245,26 @@ absl::Status CheckAsynchronous(const Core& core) {
   });
 }
 
-absl::Status CheckUnits(const ExecutionUnits& units) {
+absl::Status CheckOperands(const ExecutionUnits& units, uint32_t ports) {
+  const uint32_t banks = units.register_banks();
+  const bool in_steps = banks != 0 && units.operand_steps() != 0;
+  if (units.banks_by_port() && banks % ports != 0) {
+    return Refuse("core.units.register_banks", banks,
+                  absl::StrCat("a multiple of core.schedulers = ", ports, ", among which banks_by_port divides them"));
+  }
+  return First({
+      CheckRange("core.units.operand_read_cycles", units.operand_read_cycles(), in_steps ? kLeastReadCyclesInSteps : 0,
+                 kMaxLatency, in_steps ? "with core.units.operand_steps an instruction asks, reads and leaves" : ""),
+      CheckRange("core.units.register_banks", banks, 0, kMaxRegisterBanks,
+                 "0 means that operands are always there in time"),
+      CheckRange("core.units.operand_steps", units.operand_steps(), 0, kMaxOperandSteps,
+                 "0 means that an instruction reads all operands of different banks at once"),
+      CheckRange("core.units.sp_collectors", units.sp_collectors(), 0, kMaxCollectors, "0 means no limit"),
+      CheckRange("core.units.sfu_collectors", units.sfu_collectors(), 0, kMaxCollectors, "0 means no limit"),
+  });
+}
+
+absl::Status CheckUnits(const ExecutionUnits& units, uint32_t ports) {
   if (units.has_memory_issue_cycles()) {
     const uint32_t cycles = std::max(1u, units.memory_issue_cycles());
     return absl::InvalidArgumentError(
@@ -254,16 +275,12 @@ absl::Status CheckUnits(const ExecutionUnits& units) {
   return First({
       CheckRange("core.units.sp", units.sp(), 1, kMaxUnits),
       CheckRange("core.units.sfu", units.sfu(), 1, kMaxUnits),
-      CheckRange("core.units.operand_read_cycles", units.operand_read_cycles(), 0, kMaxLatency),
       CheckRange("core.units.write_back_cycles", units.write_back_cycles(), 0, kMaxLatency),
       CheckRange("core.units.memory_issue_latency", units.memory_issue_latency(), 1, kMaxMemoryIssueLatency,
                  "the memory stage comes after issue"),
       CheckRange("core.units.memory_initiation_interval", units.memory_initiation_interval(), 1, kMaxLatency,
                  "one warp per cycle at most"),
-      CheckRange("core.units.register_banks", units.register_banks(), 0, kMaxRegisterBanks,
-                 "0 means that operands are always there in time"),
-      CheckRange("core.units.sp_collectors", units.sp_collectors(), 0, kMaxCollectors, "0 means no limit"),
-      CheckRange("core.units.sfu_collectors", units.sfu_collectors(), 0, kMaxCollectors, "0 means no limit"),
+      CheckOperands(units, ports),
       CheckRange("core.units.tensor", units.tensor(), 0, kMaxUnits),
       CheckRange("core.units.integer", units.integer(), 0, kMaxUnits),
       CheckRange("core.units.dp", units.dp(), 0, kMaxUnits),
@@ -285,7 +302,7 @@ absl::Status CheckCore(const Core& core) {
       if (core.scripted_latency_size() != 0) {
         return absl::InvalidArgumentError("core.scripted_latency: only front_end THESIS has scripted latencies");
       }
-      return First({CheckBuffer(core.ibuffer()), CheckUnits(core.units()), CheckDependences(core)});
+      return First({CheckBuffer(core.ibuffer()), CheckUnits(core.units(), core.schedulers()), CheckDependences(core)});
     default:
       return absl::InvalidArgumentError("core.front_end: must be THESIS or IBUFFER");
   }

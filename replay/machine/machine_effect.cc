@@ -35,6 +35,8 @@ std::string WithoutEffect(const machine::v1::Machine& machine, std::string_view 
     return std::ranges::any_of(timings,
                                [unit](const machine::v1::OperationTiming& timing) { return timing.unit() == unit; });
   };
+  const bool banks = machine.core().units().register_banks() != 0;
+  constexpr std::string_view kNoBanks = "core.units.register_banks = 0: operands are always there in time";
   const Unread unread[] = {
       {buffers, "core.thesis.", kBuffers},
       {true, "core.thesis.pre_memory_stages", "core.pipeline_depth counts these stages, set that"},
@@ -46,6 +48,8 @@ std::string WithoutEffect(const machine::v1::Machine& machine, std::string_view 
       {!uses(machine::v1::OperationTiming::INT_UNIT), "core.units.integer",
        "no operation of core.units.timing has INT_UNIT"},
       {!uses(machine::v1::OperationTiming::DP_UNIT), "core.units.dp", "no operation of core.units.timing has DP_UNIT"},
+      {!banks, "core.units.operand_steps", kNoBanks},
+      {!banks, "core.units.banks_by_port", kNoBanks},
       {!buffers, "core.skip_empty_groups", kSinglePipeline},
       {!buffers, "memory.hierarchy.l1_instruction.", "core.front_end is THESIS: fetches always hit"},
       {fixed, "clocks.", "memory.fixed counts core cycles"},

@@ -34,6 +34,18 @@ void DrawFetches(uint64_t seed, machine::v1::InstructionBuffer& buffer) {
   if (random.Chance(25)) buffer.set_fetches_per_cycle(random.OneOf({1u, 2u, 4u}));
 }
 
+void DrawOperands(uint64_t seed, uint32_t ports, machine::v1::ExecutionUnits& units) {
+  Random random(MixAll({seed, 32}));
+  if (units.register_banks() == 0) return;
+  if (random.Chance(30)) {
+    units.set_register_banks(ports * random.OneOf({1u, 2u, 3u}));
+    units.set_banks_by_port(true);
+  }
+  if (!random.Chance(40)) return;
+  units.set_operand_steps(random.OneOf({1u, 2u, 3u}));
+  units.set_operand_read_cycles(static_cast<uint32_t>(random.In(3, 6)));
+}
+
 }  // namespace
 
 machine::v1::Machine RandomMachine(uint64_t seed, const MachineNeeds& needs) {
@@ -137,6 +149,7 @@ machine::v1::Machine RandomBufferMachine(uint64_t seed, const MachineNeeds& need
   }
   DrawUnits(seed, units);
   DrawFetches(seed, buffer);
+  DrawOperands(seed, core.schedulers(), units);
   return machine;
 }
 

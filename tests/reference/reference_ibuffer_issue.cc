@@ -178,8 +178,10 @@ void ReferenceBufferCore::Issue(int port, SlotId slot) {
     need.before_last += need.input_cycles * (issues - 1);
     need.input_cycles *= issues;
     work.after_start = static_cast<uint32_t>(late) + need.before_last + need.latency + units.write_back_cycles();
-    std::set<uint32_t> reads;
-    if (!work.inserted) reads.insert(instruction.src().begin(), instruction.src().end());
+    std::vector<uint32_t> reads;
+    for (const uint32_t reg : instruction.src()) {
+      if (!work.inserted && std::find(reads.begin(), reads.end(), reg) == reads.end()) reads.push_back(reg);
+    }
     const bool started = units_.Issue(work.number, need, reads, HwWarpOf(lanes), now_);
     // A fence has no result of its own, but where the warp holds until one.
     if (under_way && !(fence_waits && !one_in_flight())) {

@@ -92,31 +92,68 @@ bool ReferenceUnits::HasRoom(const UnitNeed& need, Cycle now) const {
   return taken < static_cast<int64_t>(collectors);
 }
 
-bool ReferenceUnits::Issue(uint64_t number, const UnitNeed& need, const std::set<uint32_t>& registers, uint32_t warp,
+bool ReferenceUnits::Issue(uint64_t number, const UnitNeed& need, const std::vector<uint32_t>& registers, uint32_t warp,
                            Cycle now) {
   for (Cycle& until : busy_until_.at(need.unit)) {
     if (until > now) continue;
     until = now + need.input_cycles;
     break;
   }
-  Collecting collecting{need.unit, now, {}};
-  if (const uint32_t banks = core_.units().register_banks(); banks != 0) {
-    for (const uint32_t reg : registers) collecting.banks.insert((reg + warp) % banks);
+  Collecting collecting;
+  collecting.unit = need.unit;
+  collecting.issued = now;
+  if (core_.units().register_banks() != 0) {
+    const uint32_t parts = core_.units().banks_by_port() ? core_.schedulers() : 1;
+    const uint32_t banks = core_.units().register_banks() / parts;
+    for (const uint32_t reg : registers) {
+      collecting.banks.push_back(warp % parts * banks + (reg + warp) % banks);
+    }
   }
-  if (collecting.banks.empty() && core_.units().operand_read_cycles() == 0) return true;
+  if (collecting.banks.empty() && InSteps() == 0 && core_.units().operand_read_cycles() == 0) return true;
   collecting_.emplace(number, std::move(collecting));
   return false;
 }
 
-std::vector<uint64_t> ReferenceUnits::CollectOperands(Cycle now) {
-  std::set<uint32_t> read;
-  std::vector<uint64_t> started;
+uint32_t ReferenceUnits::InSteps() const {
+  return core_.units().register_banks() == 0 ? 0 : core_.units().operand_steps();
+}
+
+// Each bank is read for the oldest instruction that still waits for it; an instruction takes all operands that it can
+// get, or in steps only the first that it still lacks.
+void ReferenceUnits::ReadBanks(Cycle now) {
+  std::set<uint32_t> taken;
   for (auto& [number, collecting] : collecting_) {
-    for (auto bank = collecting.banks.begin(); bank != collecting.banks.end();) {
-      bank = read.insert(*bank).second ? collecting.banks.erase(bank) : std::next(bank);
+    if (InSteps() == 0) {
+      std::erase_if(collecting.banks, [&](uint32_t bank) { return taken.insert(bank).second; });
+      continue;
     }
-    const bool in_time = now >= collecting.issued + core_.units().operand_read_cycles();
-    if (collecting.banks.empty() && in_time) started.push_back(number);
+    if (now <= collecting.issued) continue;
+    const std::vector<uint32_t> wanted = collecting.banks;
+    const bool asked = collecting.asked;
+    collecting.asked = true;
+    if (asked && !wanted.empty() && !taken.contains(wanted.front())) collecting.banks.erase(collecting.banks.begin());
+    // Nobody who is younger is served by a bank that this one still needs, or was served by.
+    taken.insert(wanted.begin(), wanted.end());
+  }
+}
+
+std::vector<uint64_t> ReferenceUnits::CollectOperands(Cycle now) {
+  const uint32_t read_cycles = core_.units().operand_read_cycles();
+  std::vector<uint64_t> started;
+  for (uint32_t step = 0; step < std::max(1u, InSteps()); ++step) {
+    for (auto& [number, collecting] : collecting_) {
+      // It leaves its collector in the step behind its last read. With one operand and no conflict that is the second
+      // step after it has asked, and execution starts `read_cycles` after issue.
+      if (InSteps() == 0 || !collecting.asked || !collecting.banks.empty() || collecting.starts.has_value()) continue;
+      const Cycle usual = ((collecting.issued + 1) * InSteps() + 2) / InSteps();
+      collecting.starts = now + read_cycles + collecting.issued - usual;
+    }
+    ReadBanks(now);
+  }
+  for (const auto& [number, collecting] : collecting_) {
+    const bool in_time = InSteps() == 0 ? collecting.banks.empty() && now >= collecting.issued + read_cycles
+                                        : collecting.starts.has_value() && now >= *collecting.starts;
+    if (in_time) started.push_back(number);
   }
   for (const uint64_t number : started) collecting_.erase(number);
   return started;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -33,18 +34,24 @@ class ReferenceUnits {
 
   // A unit's input is free, and a collector where there are collectors.
   bool HasRoom(const UnitNeed& need, Cycle now) const;
-  // Starts an instruction that issues in `now`. `registers` are those it reads, without doubles; `warp` decides their
-  // banks. Numbers of instructions ascend. True if it starts in this very cycle.
-  bool Issue(uint64_t number, const UnitNeed& need, const std::set<uint32_t>& registers, uint32_t warp, Cycle now);
-  // Start of cycle `now`: each bank is read once. Returns the instructions that start in this cycle.
+  // Starts an instruction that issues in `now`. `registers` are those it reads, in order and without doubles; `warp`
+  // decides their banks. Numbers of instructions ascend. True if it starts in this very cycle.
+  bool Issue(uint64_t number, const UnitNeed& need, const std::vector<uint32_t>& registers, uint32_t warp, Cycle now);
+  // Start of cycle `now`: each bank is read once, or once per step. Returns the instructions that start in this cycle.
   std::vector<uint64_t> CollectOperands(Cycle now);
 
  private:
   struct Collecting {
-    machine::v1::OperationTiming::Unit unit;
+    machine::v1::OperationTiming::Unit unit = machine::v1::OperationTiming::SP_UNIT;
     Cycle issued = 0;
-    std::multiset<uint32_t> banks;  // reads to do
+    std::vector<uint32_t> banks;  // reads to do, in order
+    bool asked = false;           // in steps: it has been in a step
+    std::optional<Cycle> starts;  // in steps: nothing is left to do
   };
+
+  // Steps of a cycle in which operands are read; 0: they are not read in steps.
+  uint32_t InSteps() const;
+  void ReadBanks(Cycle now);
 
   const machine::v1::Core& core_;
   std::map<int, std::vector<Cycle>> busy_until_;  // by unit class, one element per unit

@@ -19,9 +19,9 @@ namespace heddle::replay {
 // Arithmetic units and the operand collectors of SP units and SFUs, as absolute times from which on they are free.
 class ExecutionUnits {
  public:
-  explicit ExecutionUnits(const machine::v1::ExecutionUnits& units)
+  ExecutionUnits(const machine::v1::ExecutionUnits& units, uint32_t ports)
       : operand_read_(units.operand_read_cycles()),
-        operands_(units.register_banks()),
+        operands_(units, ports),
         has_tensor_(units.tensor() != 0),
         has_more_(units.integer() != 0 || units.dp() != 0) {
     classes_[0].units.Resize(units.sp());
@@ -54,7 +54,7 @@ class ExecutionUnits {
                                      Cycle now) {
     Class& one = classes_[static_cast<int>(unit)];
     one.units.TakeFirst(now + busy);
-    const Cycle start = std::max(now + operand_read_, operands_.Collect(warp, sources, now));
+    const Cycle start = operands_.Start(warp, sources, now, operand_read_);
     one.collectors.TakeFirst(start);
     next_free_[static_cast<size_t>(unit)] = std::max(one.units.first(), one.collectors.first());
     return start;

@@ -14,7 +14,7 @@ IssueStage::IssueStage(SmParts& sm, ResolveUnit& resolve, IBufferState& state, I
       buffers_(buffers),
       status_(status),
       results_(results),
-      units_(state.setup.units),
+      units_(state.setup.units, static_cast<uint32_t>(sm.context.ports)),
       register_ports_(state.setup.register_reads, sm.context.ports) {}
 
 // --- selection

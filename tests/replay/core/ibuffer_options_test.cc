@@ -1,6 +1,6 @@
 // What a front end with instruction buffers may do otherwise, cycle by cycle, on the machine of ibuffer_test.cc:
-// units of their own,
-// several fetches per cycle.
+// units and operands
+// as in GPGPU-Sim 4, several fetches per cycle.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,6 +11,7 @@
 namespace heddle::replay {
 namespace {
 
+using machine::v1::InstructionBuffer;
 using machine::v1::OperationTiming;
 using trace::testing::ProgramBuilder;
 using trace::testing::ThreadTrace;
@@ -72,6 +73,66 @@ TEST(OwnUnits, ForIntegersAndDoubles) {
   for (int i = 0; i < 5; ++i) SetRegisters(program, i, {static_cast<uint32_t>(i + 1)}, {});
   // Each kind takes its own unit for four cycles.
   EXPECT_EQ(Issues(RunBlock(program, 4, options)), "2:0 3:1 4:2 7:3 8:4 9:5");
+}
+
+// A chain of an add that reads `sources` registers, and one that reads its result.
+std::string StepsOf(RunOptions options, const std::vector<uint32_t>& sources, uint32_t steps, uint32_t read_cycles) {
+  Units(options).set_register_banks(8);
+  Units(options).set_operand_steps(steps);
+  Units(options).set_operand_read_cycles(read_cycles);
+  trace::v1::KernelProgram program = ProgramBuilder("steps").Alu(2).Exit().Build();
+  SetRegisters(program, 0, {20}, sources);
+  SetRegisters(program, 1, {21}, {20});
+  const std::string issues = Issues(RunBlock(program, 4, options));
+  return issues.substr(0, issues.rfind(' '));
+}
+
+TEST(OperandSteps, OneOperandPerStep) {
+  // Issued in 2, executed 2 + read_cycles + 4 (the latency).
+  EXPECT_EQ(StepsOf(Small(), {1}, 2, 4), "2:0 10:1");
+  EXPECT_EQ(StepsOf(Small(), {}, 2, 4), "2:0 9:1");
+  EXPECT_EQ(StepsOf(Small(), {1, 2}, 2, 4), "2:0 10:1");
+  EXPECT_EQ(StepsOf(Small(), {1, 2, 3}, 2, 4), "2:0 11:1");
+  EXPECT_EQ(StepsOf(Small(), {1}, 1, 5), "2:0 11:1");
+  EXPECT_EQ(StepsOf(Small(), {}, 1, 5), "2:0 10:1");
+  EXPECT_EQ(StepsOf(Small(), {1, 2}, 1, 5), "2:0 12:1");
+  EXPECT_EQ(StepsOf(Small(), {1, 9}, 2, 4), "2:0 10:1") << "one bank, which has two steps";
+}
+
+TEST(OperandSteps, ABankServesInstructionsInTheOrderOfTheirIssue) {
+  RunOptions options = Small();
+  Units(options).set_register_banks(8);
+  Units(options).set_operand_steps(1);
+  Units(options).set_operand_read_cycles(5);
+  Buffer(options).set_entries(4);
+  Buffer(options).set_fetch_instructions(4);
+  trace::v1::KernelProgram program = ProgramBuilder("banks").Alu(3).Exit().Build();
+  SetRegisters(program, 0, {20}, {1, 2, 9});  // read in 4, 5, 6; 9 is in the bank of 1
+  SetRegisters(program, 1, {21}, {17});       // of that bank: read in 7, and not in 5, and 4 cycles later than alone
+  SetRegisters(program, 2, {22}, {21});
+  EXPECT_EQ(Issues(RunBlock(program, 4, options)), "2:0 3:1 14:2 15:3");
+}
+
+TEST(BanksByPort, AWarpReadsFromThoseOfItsPort) {
+  RunOptions options = Small();
+  CoreOf(options).set_schedulers(2);
+  Units(options).set_sp(2);
+  Units(options).set_register_banks(4);
+  Buffer(options).set_fetches_per_cycle(3);
+  trace::v1::KernelProgram program = ProgramBuilder("banks").Alu(2).Exit().Build();
+  // Of warp 0 all are in bank 1 of 4; of warp 1, whose registers are a bank further, in bank 2.
+  SetRegisters(program, 0, {20}, {1, 5, 9});
+  SetRegisters(program, 1, {21}, {20});
+  const auto issues = [&] { return Issues(RunBlock(program, 8, options), /*threads=*/true); };
+  EXPECT_EQ(issues().substr(0, 23), "1:0@0 1:0@4 8:1@0 8:1@4");
+  // With two banks for each port 1, 5 and 9 are still in one bank.
+  Units(options).set_banks_by_port(true);
+  EXPECT_EQ(issues().substr(0, 23), "1:0@0 1:0@4 8:1@0 8:1@4");
+  // 1, 3, 5 and 7 are in one bank of two, and in two banks of four.
+  SetRegisters(program, 0, {20}, {1, 3, 5, 7});
+  EXPECT_EQ(issues().substr(0, 23), "1:0@0 1:0@4 9:1@0 9:1@4");
+  Units(options).set_banks_by_port(false);
+  EXPECT_EQ(issues().substr(0, 23), "1:0@0 1:0@4 7:1@0 7:1@4");
 }
 
 }  // namespace

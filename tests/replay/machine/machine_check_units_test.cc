@@ -1,4 +1,4 @@
-// Machines that cannot be, by what they say of units, asynchronous copies and
+// Machines that cannot be, by what they say of units, operands, asynchronous copies and
 // transaction barriers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -103,6 +103,24 @@ TEST(MachineCheckUnits, UnitsForIntegersAndDoubles) {
   const machine::v1::Machine machine = LoadMachine("volta_v100").value();
   EXPECT_THAT(WithoutEffect(machine, "core.units.integer=4"), HasSubstr("has INT_UNIT"));
   EXPECT_THAT(WithoutEffect(machine, "core.units.dp=4"), HasSubstr("has DP_UNIT"));
+}
+
+TEST(MachineCheckUnits, OperandsInSteps) {
+  const auto gtx480 = [](std::vector<std::string> assignments) {
+    assignments.insert(assignments.begin(), {"core.units.register_banks=16", "core.units.operand_read_cycles=4"});
+    return Refusal("baws_gtx480", assignments);
+  };
+  EXPECT_THAT(gtx480({"core.units.operand_steps=17"}), HasSubstr("core.units.operand_steps = 17: must be 0 to 16"));
+  EXPECT_THAT(gtx480({"core.units.operand_steps=1", "core.units.operand_read_cycles=2"}),
+              HasSubstr("core.units.operand_read_cycles = 2: must be 3 to"));
+  EXPECT_EQ(gtx480({"core.units.operand_steps=1"}), "accepted");
+  EXPECT_EQ(gtx480({"core.units.banks_by_port=true"}), "accepted");
+  EXPECT_THAT(gtx480({"core.units.banks_by_port=true", "core.units.register_banks=15"}),
+              HasSubstr("core.units.register_banks = 15: must be a multiple of core.schedulers = 2"));
+  machine::v1::Machine machine = LoadMachine("baws_gtx480").value();
+  machine.mutable_core()->mutable_units()->set_register_banks(0);
+  EXPECT_THAT(WithoutEffect(machine, "core.units.operand_steps=2"), HasSubstr("core.units.register_banks = 0"));
+  EXPECT_THAT(WithoutEffect(machine, "core.units.banks_by_port=true"), HasSubstr("core.units.register_banks = 0"));
 }
 
 }  // namespace
