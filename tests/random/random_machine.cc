@@ -46,6 +46,11 @@ void DrawOperands(uint64_t seed, uint32_t ports, machine::v1::ExecutionUnits& un
   units.set_operand_read_cycles(static_cast<uint32_t>(random.In(3, 6)));
 }
 
+void DrawPorts(uint64_t seed, machine::v1::Core& core) {
+  Random random(MixAll({seed, 33}));
+  core.set_ports_in_turn(random.Chance(20));
+}
+
 }  // namespace
 
 machine::v1::Machine RandomMachine(uint64_t seed, const MachineNeeds& needs) {
@@ -150,6 +155,7 @@ machine::v1::Machine RandomBufferMachine(uint64_t seed, const MachineNeeds& need
   DrawUnits(seed, units);
   DrawFetches(seed, buffer);
   DrawOperands(seed, core.schedulers(), units);
+  DrawPorts(seed, core);
   return machine;
 }
 

@@ -52,7 +52,9 @@ void ReferenceBufferCore::RunCycle(Cycle now, const std::function<void(uint64_t)
   if (resident() > 0) {
     if ((interests_ & kEveryCycle) != 0) policy_->Tick(formation_.editor());
     LookAgain();
-    for (size_t port = 0; port < port_free_.size(); ++port) SelectPort(static_cast<int>(port));  // 5
+    const size_t ports = port_free_.size();
+    const size_t first = launch_.machine->core().ports_in_turn() ? now % ports : 0;
+    for (size_t i = 0; i < ports; ++i) SelectPort(static_cast<int>((first + i) % ports));  // 5
     SyncBuffers();
     CountCycle();
     DeliverDeferred();  // 6

@@ -16,7 +16,8 @@ BufferSetup::BufferSetup(const trace::Program& program, std::span<const Step> st
       reformed_warp_cycles(machine.core().ibuffer().reformed_warp_cycles()),
       memory_interval(std::max(1u, machine.core().units().memory_initiation_interval())),
       simd_width(machine.core().simd_width()),
-      skip_empty_groups(machine.core().skip_empty_groups()) {
+      skip_empty_groups(machine.core().skip_empty_groups()),
+      ports_in_turn(machine.core().ports_in_turn()) {
   const machine::v1::Cache& cache = machine.memory().hierarchy().l1_instruction();
   if (cache.sets() != 0) line_instructions = cache.line_bytes() / kInstructionBytes;
 }

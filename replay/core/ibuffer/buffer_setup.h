@@ -29,6 +29,7 @@ struct BufferSetup {
   uint32_t line_instructions = 0;  // of the instruction cache; 0 = no cache, fetches reach as far as they like
   uint32_t simd_width = 0;
   bool skip_empty_groups = false;
+  bool ports_in_turn = false;
 };
 
 }  // namespace heddle::replay

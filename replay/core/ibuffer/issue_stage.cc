@@ -27,11 +27,25 @@ void IssueStage::SelectReady(Cycle now) {
     for (int port = 0; port < sm_.context.ports; ++port)
       left &= ~(static_cast<uint32_t>(now < state.free[port]) << port);
   }
+  if (core.setup.ports_in_turn) [[unlikely]] {
+    SelectInTurn(left, now);
+    return;
+  }
   // Asked anew each time: what a port issues may change what others could.
   while (const uint32_t ports = core.issue_status.ready_ports() & left) {
     const int port = std::countr_zero(ports);
     left &= ~0u << 1 << port;
     if (TryPort(port, now)) state.issued_mask |= 1u << port;
+  }
+}
+
+void IssueStage::SelectInTurn(uint32_t free_ports, Cycle now) {
+  const int count = sm_.context.ports;
+  const int first = static_cast<int>(now % static_cast<Cycle>(count));
+  for (int i = 0; i < count; ++i) {
+    const int port = (first + i) % count;
+    if ((state_.issue_status.ready_ports() & free_ports & 1u << port) == 0) continue;
+    if (TryPort(port, now)) state_.ports.issued_mask |= 1u << port;
   }
 }
 

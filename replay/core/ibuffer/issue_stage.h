@@ -66,6 +66,8 @@ class IssueStage {
  private:
   // Some warp is ready.
   void SelectReady(Cycle now);
+  // SelectReady where the ports take turns to be first; of those in `free_ports` (bits).
+  void SelectInTurn(uint32_t free_ports, Cycle now);
   [[gnu::always_inline]] inline const SlotSet* Eligible(int port, Cycle now);
   bool MemoryFree(Cycle now) const { return now >= memory_free_ && sm_.memory.memory().StageFree(); }
   [[gnu::always_inline]] inline bool TryPort(int port, Cycle now);

@@ -1,6 +1,6 @@
 // What a front end with instruction buffers may do otherwise, cycle by cycle, on the machine of ibuffer_test.cc:
 // units and operands
-// as in GPGPU-Sim 4, several fetches per cycle.
+// as in GPGPU-Sim 4, several fetches per cycle, ports in turn.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -48,6 +48,34 @@ TEST(FetchesPerCycle, AsManyWarpsAreFetchedFor) {
   EXPECT_EQ(issues(1), "2:0@0 3:1@0 3:0@4 4:1@4 4:0@8 5:1@8 5:0@12 6:1@12");
   EXPECT_EQ(issues(2), "1:0@0 2:1@0 2:0@4 2:0@8 3:1@4 3:1@8 3:0@12 4:1@12");
   EXPECT_EQ(issues(8), "1:0@0 1:0@4 1:0@8 1:0@12 2:1@0 2:1@4 2:1@8 2:1@12");
+}
+
+// ------------------------------------------------------------------------------------------ ports
+
+// Two ports, each with one warp, share one unit that takes an instruction per cycle. One after the other, the second
+// port waits until the first one has nothing left.
+TEST(PortsInTurn, NobodyStarves) {
+  RunOptions options = Small();
+  CoreOf(options).set_schedulers(2);
+  Buffer(options).set_entries(8);
+  Buffer(options).set_fetch_instructions(8);
+  const auto issues = [&] { return Issues(RunBlock(FreeAdds(4), 8, options), /*threads=*/true); };
+  EXPECT_EQ(issues(), "2:0@0 3:1@0 4:2@0 5:3@0 6:4@0 7:0@4 8:1@4 9:2@4 10:3@4 11:4@4");
+  CoreOf(options).set_ports_in_turn(true);
+  EXPECT_EQ(issues(), "2:0@0 3:0@4 4:1@0 5:1@4 6:2@0 7:2@4 8:3@0 9:3@4 10:4@0 11:4@4");
+}
+
+TEST(PortsInTurn, TheMemoryStageIsSharedEvenly) {
+  RunOptions options = Small();
+  CoreOf(options).set_schedulers(2);
+  CoreOf(options).set_ports_in_turn(true);
+  Buffer(options).set_entries(8);
+  Buffer(options).set_fetch_instructions(8);
+  trace::v1::KernelProgram program = ProgramBuilder("loads").Load().Load().Load().Exit().Build();
+  for (int i = 0; i < 3; ++i) SetRegisters(program, i, {static_cast<uint32_t>(i + 1)}, {});
+  const std::string issues = Issues(RunBlock(program, 8, options, {}, {0x1000, 0x2000, 0x3000}), /*threads=*/true);
+  // The first exit needs no memory stage.
+  EXPECT_EQ(issues.substr(0, issues.find(" 8:")), "2:0@0 3:0@4 4:1@0 5:1@4 6:2@0 7:2@4 7:3@0");
 }
 
 // ------------------------------------------------------------------------------------------ units and operands
