@@ -174,7 +174,7 @@ void IssueTable::TakeControlBits(const trace::ControlBits& bits, const machine::
   step.stall_count = std::max<uint8_t>(bits.stall, bits.yield ? 2 : 1);
   step.wait_mask = bits.wait_mask;
   // Who waits for others until the instruction is done lets nobody wait for it.
-  if (step.hold == Hold::kNone || step.hold == Hold::kControl) {
+  if (step.hold == Hold::kNone || step.hold == Hold::kControl || step.hold == Hold::kData) {
     step.write_barrier = bits.write_barrier;
     step.read_barrier = bits.read_barrier;
   }
@@ -212,6 +212,8 @@ IssueTable::IssueTable(const trace::Program& program, std::span<const Step> step
     } else if (op == OpClass::OP_FENCE) {
       out.hold = Hold::kFence;
       has_fence_ = true;
+    } else if (op == OpClass::OP_ATOMIC && step.kind == Step::kMemory && core.atomics_hold()) {
+      out.hold = Hold::kData;
     }
 
     const OperationTiming timing = TimingOf(core, instruction);

@@ -22,10 +22,11 @@ inline constexpr int kUnitClasses = 6;
 // Whether a warp moves on when it issues the instruction, or is held.
 enum class Hold : uint8_t {
   kNone,
-  kControl,  // until the result says where its threads go
   kBarrier,
-  kFence,  // until the stores before it are acknowledged
-  kAsync,  // until asynchronous copies, or a phase of a transaction barrier, are complete
+  kFence,    // until the stores before it are acknowledged
+  kAsync,    // until asynchronous copies, or a phase of a transaction barrier, are complete
+  kControl,  // until the result says where its threads go
+  kData,     // until its data are there
 };
 
 // Registers that an instruction reads or writes, as bits: a register is bit (number + 21 * call depth) mod 64, numbered

@@ -51,6 +51,11 @@ void DrawPorts(uint64_t seed, machine::v1::Core& core) {
   core.set_ports_in_turn(random.Chance(20));
 }
 
+void DrawAtomics(uint64_t seed, machine::v1::Core& core) {
+  Random random(MixAll({seed, 34}));
+  core.set_atomics_hold(random.Chance(20));
+}
+
 }  // namespace
 
 machine::v1::Machine RandomMachine(uint64_t seed, const MachineNeeds& needs) {
@@ -156,6 +161,7 @@ machine::v1::Machine RandomBufferMachine(uint64_t seed, const MachineNeeds& need
   DrawFetches(seed, buffer);
   DrawOperands(seed, core.schedulers(), units);
   DrawPorts(seed, core);
+  DrawAtomics(seed, core);
   return machine;
 }
 

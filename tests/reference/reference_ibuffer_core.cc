@@ -184,7 +184,10 @@ bool ReferenceBufferCore::Complete(const Work& completed) {
   const Work& work = ended.mapped();
   if (!work.holds) return true;
   const SlotId slot = work.slot;
-  if (long_waits_.erase(slot) != 0) schedulers_[formation_.table().port[slot]]->LongLatencyEnded(slot);
+  // Those that wait for its registers are told before the slot that it holds, and this before the policy.
+  const auto own = long_waits_.extract(slot);
+  EndLongWaits();
+  if (!own.empty()) schedulers_[formation_.table().port[slot]]->LongLatencyEnded(slot);
   if (work.inserted) {
     formation_.TookInserted(slot);
     formation_.Advance(slot, formation_.table().position[slot]);

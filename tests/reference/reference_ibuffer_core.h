@@ -183,6 +183,7 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   bool WaitsForFarData(SlotId slot) const;
   void DeliverEnds();
   void LookAgain();
+  void EndLongWaits();
 
   // --- reference_ibuffer_control.cc
   bool ByControlBits() const;

@@ -143,7 +143,9 @@ void ReferenceBufferCore::Issue(int port, SlotId slot) {
   }
   const bool fence_waits = work.fence && StoresOutstanding(work.threads);
   const bool lanes_go_alone = work.to_memory && instruction.op() != v1::OP_STORE && (interests_ & kLaneReturns) != 0;
-  work.holds = !barrier && (work.inserted || work.control || one_in_flight() || fence_waits || lanes_go_alone);
+  const bool atomic_holds = work.access && instruction.op() == v1::OP_ATOMIC && launch_.machine->core().atomics_hold();
+  work.holds =
+      !barrier && (work.inserted || work.control || one_in_flight() || fence_waits || lanes_go_alone || atomic_holds);
   work.result_there = !one_in_flight();
   if (!work.inserted && !one_in_flight() && !lanes_go_alone) {
     for (const uint32_t number : instruction.dst()) work.writes.insert({at.depth(), number});
@@ -326,6 +328,11 @@ void ReferenceBufferCore::DeliverEnds() {
 // What may have changed with whatever the policy has just done, or with a result.
 void ReferenceBufferCore::LookAgain() {
   SyncBuffers();
+  EndLongWaits();
+}
+
+// Of slots that wait no longer.
+void ReferenceBufferCore::EndLongWaits() {
   const std::map<SlotId, LongWait> before = long_waits_;
   for (const auto& [slot, wait] : before) {
     if (formation_.table().formed[slot] == wait.formed && WaitsLong(slot)) {

@@ -202,7 +202,8 @@ void IssueStage::Issue(int port, SlotId slot, Cycle now) {
   if (how.goes_on_elsewhere) [[unlikely]]
     IssueCollective(slot);
   const bool data_holds = state.data_holds && how.gets_data;
-  const bool holds = state.one_in_flight || how.hold == Hold::kControl || data_holds;
+  const bool holds = state.one_in_flight || how.hold == Hold::kControl || data_holds ||
+                     (how.hold == Hold::kData && executing != 0);  // no lane's guard may hold: then nothing is awaited
   const bool writes = how.awaited && !state.one_in_flight && !data_holds;
   uint32_t in_flight_id = 0;
   if (holds || writes || how.unit == UnitClass::kMemory)

@@ -1,6 +1,6 @@
 // What a front end with instruction buffers may do otherwise, cycle by cycle, on the machine of ibuffer_test.cc:
 // units and operands
-// as in GPGPU-Sim 4, several fetches per cycle, ports in turn.
+// as in GPGPU-Sim 4, several fetches per cycle, ports in turn, atomics that hold.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -48,6 +48,24 @@ TEST(FetchesPerCycle, AsManyWarpsAreFetchedFor) {
   EXPECT_EQ(issues(1), "2:0@0 3:1@0 3:0@4 4:1@4 4:0@8 5:1@8 5:0@12 6:1@12");
   EXPECT_EQ(issues(2), "1:0@0 2:1@0 2:0@4 2:0@8 3:1@4 3:1@8 3:0@12 4:1@12");
   EXPECT_EQ(issues(8), "1:0@0 1:0@4 1:0@8 1:0@12 2:1@0 2:1@4 2:1@8 2:1@12");
+}
+
+// ------------------------------------------------------------------------------------------ control
+
+TEST(AtomicsHold, AWarpUntilItsDataAreThere) {
+  trace::v1::KernelProgram program = ProgramBuilder("atomic").Atomic().Alu(1).Exit().Build();
+  SetRegisters(program, 0, {7}, {});
+  SetRegisters(program, 1, {8}, {});
+  RunOptions options = Small();
+  EXPECT_EQ(Issues(RunBlock(program, 4, options, {}, {0x1000})), "2:0 3:1 5:2");
+  CoreOf(options).set_atomics_hold(true);
+  const Outcome outcome = RunBlock(program, 4, options, {}, {0x1000});
+  EXPECT_EQ(Issues(outcome), "2:0 22:1 24:2");
+  EXPECT_EQ(outcome.launch().stalls().data_memory(), 19);
+  trace::v1::KernelProgram load = ProgramBuilder("load").Load().Alu(1).Exit().Build();
+  SetRegisters(load, 0, {7}, {});
+  SetRegisters(load, 1, {8}, {});
+  EXPECT_EQ(Issues(RunBlock(load, 4, options, {}, {0x1000})), "2:0 3:1 5:2");
 }
 
 // ------------------------------------------------------------------------------------------ ports
