@@ -137,6 +137,12 @@ bool RecordsUniform(const trace::v1::Instruction& instruction) {
   });
 }
 
+// Threads may exit with the instruction that ends such a block.
+bool MayEnd(trace::v1::Terminator terminator, OpClass op) {
+  return terminator == trace::v1::EXIT || terminator == trace::v1::RETURN || op == OpClass::OP_EXIT ||
+         op == OpClass::OP_RETURN;
+}
+
 UnitClass ClassOf(OperationTiming::Unit unit) {
   switch (unit) {
     case OperationTiming::SFU_UNIT:
@@ -215,11 +221,17 @@ IssueTable::IssueTable(const trace::Program& program, std::span<const Step> step
     } else if (op == OpClass::OP_ATOMIC && step.kind == Step::kMemory && core.atomics_hold()) {
       out.hold = Hold::kData;
     }
+    const bool waits = step.kind == Step::kAsync && step.waits;
+    if (out.hold == Hold::kControl && core.branches() == machine::v1::Core::AT_ISSUE && !waits &&
+        !(op == OpClass::OP_ATOMIC && core.atomics_hold()) && !MayEnd(block.terminator, op)) {
+      out.hold = Hold::kNone;
+      out.decides = true;
+    }
 
     const OperationTiming timing = TimingOf(core, instruction);
     out.gets_data = step.kind == Step::kMemory && op != OpClass::OP_STORE;
     out.unit = step.kind == Step::kMemory ? UnitClass::kMemory : ClassOf(timing.unit());
-    out.awaits = step.kind == Step::kAsync && step.waits;
+    out.awaits = waits;
     if (out.awaits && out.hold == Hold::kNone) out.hold = Hold::kAsync;
     out.goes_on_elsewhere = step.kind == Step::kAsync || (step.kind == Step::kBarrier && !step.waits);
     out.meets = step.meets();
@@ -233,7 +245,7 @@ IssueTable::IssueTable(const trace::Program& program, std::span<const Step> step
     out.awaited = instruction.dst_size() != 0 || raises;
     out.uniform_values = (step.kind == Step::kPlain || step.kind == Step::kMemory) && RecordsUniform(instruction);
     out.simple = step.kind == Step::kPlain && !step.meets() && !step.guarded && out.unit != UnitClass::kTensor &&
-                 out.hold == Hold::kNone && out.next == pc + 1 && !raises && !out.uniform_values &&
+                 out.hold == Hold::kNone && !out.decides && out.next == pc + 1 && !raises && !out.uniform_values &&
                  (core.register_file().banks() == 0 || instruction.control() == 0);
     const uint32_t micro_ops = op == OpClass::OP_SFU ? std::max(instruction.micro_ops(), 1u) : 1;
     out.interval = timing.initiation_interval() * micro_ops;

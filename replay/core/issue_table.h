@@ -69,6 +69,7 @@ struct IssueStep {
   bool gets_data = false;           // load, texture or atomic: its results come from memory
   bool uniform_values = false;      // threads recorded what it reads of uniform registers
   bool simple = false;              // of an arithmetic unit, no product, and the warp goes on behind it
+  bool decides = false;  // it does not hold, but ends its block: where the warp goes on is found at its issue
   // Cycles per lane group for which the unit's input is taken: initiation interval x micro-operations.
   uint32_t interval = 0;
   // The part of `interval` before the last micro-operation starts.

@@ -129,6 +129,9 @@ absl::Status CheckDependences(const Core& core) {
   if (!Core::Dependences_IsValid(core.dependences())) {
     return Refuse("core.dependences", static_cast<uint64_t>(core.dependences()), "SCOREBOARD or CONTROL_BITS");
   }
+  if (!Core::Branches_IsValid(core.branches())) {
+    return Refuse("core.branches", static_cast<uint64_t>(core.branches()), "AT_RESULT or AT_ISSUE");
+  }
   const RegisterFile& file = core.register_file();
   return First({
       CheckRange("core.register_file.banks", file.banks(), 0, kMaxRegisterBanks,

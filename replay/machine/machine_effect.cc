@@ -50,6 +50,7 @@ std::string WithoutEffect(const machine::v1::Machine& machine, std::string_view 
       {!uses(machine::v1::OperationTiming::DP_UNIT), "core.units.dp", "no operation of core.units.timing has DP_UNIT"},
       {!banks, "core.units.operand_steps", kNoBanks},
       {!banks, "core.units.banks_by_port", kNoBanks},
+      {!buffers, "core.branches", kSinglePipeline},
       {!buffers, "core.atomics_hold", kSinglePipeline},
       {!buffers, "core.ports_in_turn", kSinglePipeline},
       {!buffers, "core.skip_empty_groups", kSinglePipeline},

@@ -56,6 +56,11 @@ void DrawAtomics(uint64_t seed, machine::v1::Core& core) {
   core.set_atomics_hold(random.Chance(20));
 }
 
+void DrawBranches(uint64_t seed, machine::v1::Core& core) {
+  Random random(MixAll({seed, 35}));
+  if (random.Chance(20)) core.set_branches(machine::v1::Core::AT_ISSUE);
+}
+
 }  // namespace
 
 machine::v1::Machine RandomMachine(uint64_t seed, const MachineNeeds& needs) {
@@ -162,6 +167,7 @@ machine::v1::Machine RandomBufferMachine(uint64_t seed, const MachineNeeds& need
   DrawOperands(seed, core.schedulers(), units);
   DrawPorts(seed, core);
   DrawAtomics(seed, core);
+  DrawBranches(seed, core);
   return machine;
 }
 

@@ -77,6 +77,16 @@ bool ReferenceBufferCore::IsControl(Pc pc) const {
   return op == v1::OP_BRANCH || op == v1::OP_CALL || op == v1::OP_RETURN || op == v1::OP_EXIT;
 }
 
+// Of control instructions those that hold their warp until their result: all, but for branches that are known at issue.
+bool ReferenceBufferCore::HoldsForControl(Pc pc) const {
+  if (!IsControl(pc) || launch_.machine->core().branches() != machine::v1::Core::AT_ISSUE) return IsControl(pc);
+  const trace::Block& block = program().block(program().block_of(pc));
+  const v1::OpClass op = program().instruction(pc).op();
+  if (block.terminator == v1::EXIT || block.terminator == v1::RETURN) return true;
+  if (op == v1::OP_EXIT || op == v1::OP_RETURN) return true;
+  return op == v1::OP_ATOMIC && launch_.machine->core().atomics_hold();
+}
+
 const ReferenceBufferCore::Work* ReferenceBufferCore::Holding(SlotId slot) const {
   for (const auto& [number, work] : works_) {
     if (work.slot == slot && work.holds) return &work;

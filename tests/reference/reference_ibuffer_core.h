@@ -142,6 +142,7 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
 
   bool one_in_flight() const { return (interests_ & kEveryInstruction) != 0; }
   bool IsControl(Pc pc) const;
+  bool HoldsForControl(Pc pc) const;
   // The work that holds the slot; null if there is none.
   const Work* Holding(SlotId slot) const;
   bool Live(SlotId slot) const;

@@ -125,7 +125,8 @@ void ReferenceBufferCore::Issue(int port, SlotId slot) {
   work.slot = slot;
   work.at = at;
   work.inserted = formation_.inserted(slot) > 0;
-  work.control = !work.inserted && IsControl(at.pc());
+  work.control = !work.inserted && HoldsForControl(at.pc());
+  const bool decides = !work.inserted && IsControl(at.pc()) && !work.control;
   work.to_memory = !work.inserted && IsAccess(instruction);
   const LaneMask accessing = work.to_memory ? Executing(lanes) : 0;
   work.access = accessing != 0;
@@ -205,7 +206,7 @@ void ReferenceBufferCore::Issue(int port, SlotId slot) {
     return;
   }
   if (work.holds) return;
-  if (asked_.has_value() && OutcomeOf(slot, lanes, at.pc()).asks) {
+  if (asked_.has_value() && (decides || OutcomeOf(slot, lanes, at.pc()).asks)) {
     queue_.push_back({.kind = Due::Kind::kResolve, .slot = slot});
     return;
   }

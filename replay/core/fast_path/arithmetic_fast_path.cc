@@ -32,7 +32,8 @@ std::unique_ptr<FastPath> ArithmeticFastPath::Make(const FastPathParts& parts) {
   constexpr uint32_t kQuestions = kIssue | kEveryCycle | kEveryBlockEnd | kEveryInstruction | kLaneReturns;
   const LaunchContext& context = parts.sm.context;
   const BufferSetup& setup = parts.state.setup;
-  const bool usual = setup.fetches_per_cycle == 1 && !setup.ports_in_turn && !parts.issue.units().has_more();
+  const bool usual = setup.fetches_per_cycle == 1 && !setup.ports_in_turn && !setup.branches_at_issue &&
+                     !parts.issue.units().has_more();
   const bool suits = usual && parts.state.regular_warps && !parts.state.stalls && parts.sm.issues.unwatched() &&
                      !context.observes_states && !context.force_tick && parts.state.scoreboard.one_word() &&
                      (parts.sm.interests & kQuestions) == 0;

@@ -17,7 +17,8 @@ BufferSetup::BufferSetup(const trace::Program& program, std::span<const Step> st
       memory_interval(std::max(1u, machine.core().units().memory_initiation_interval())),
       simd_width(machine.core().simd_width()),
       skip_empty_groups(machine.core().skip_empty_groups()),
-      ports_in_turn(machine.core().ports_in_turn()) {
+      ports_in_turn(machine.core().ports_in_turn()),
+      branches_at_issue(machine.core().branches() == machine::v1::Core::AT_ISSUE) {
   const machine::v1::Cache& cache = machine.memory().hierarchy().l1_instruction();
   if (cache.sets() != 0) line_instructions = cache.line_bytes() / kInstructionBytes;
 }

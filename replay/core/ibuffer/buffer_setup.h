@@ -30,6 +30,7 @@ struct BufferSetup {
   uint32_t simd_width = 0;
   bool skip_empty_groups = false;
   bool ports_in_turn = false;
+  bool branches_at_issue = false;
 };
 
 }  // namespace heddle::replay

@@ -219,6 +219,8 @@ void IssueStage::Issue(int port, SlotId slot, Cycle now) {
   } else if (how.hold == Hold::kAsync && sm.async.Waits(slot)) {
     sm.async.Wait(slot);
     HoldSlot(port, slot, InFlightReason::kFence, 0);
+  } else if (how.decides) {
+    AskToMoveOn(port, slot);
   } else {
     MoveOn(port, slot, how);
   }

@@ -1,6 +1,6 @@
 // What a front end with instruction buffers may do otherwise, cycle by cycle, on the machine of ibuffer_test.cc:
-// units and operands
-// as in GPGPU-Sim 4, several fetches per cycle, ports in turn, atomics that hold.
+// several fetches per cycle, branches that are known at issue, atomics that hold, ports in turn, units and operands as
+// in GPGPU-Sim 4.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,12 +11,13 @@
 namespace heddle::replay {
 namespace {
 
+using machine::v1::Core;
 using machine::v1::InstructionBuffer;
 using machine::v1::OperationTiming;
 using trace::testing::ProgramBuilder;
 using trace::testing::ThreadTrace;
 
-machine::v1::Core& CoreOf(RunOptions& options) { return *options.machine.mutable_core(); }
+Core& CoreOf(RunOptions& options) { return *options.machine.mutable_core(); }
 
 // Adds that do not depend on one another.
 trace::v1::KernelProgram FreeAdds(int count) {
@@ -51,6 +52,55 @@ TEST(FetchesPerCycle, AsManyWarpsAreFetchedFor) {
 }
 
 // ------------------------------------------------------------------------------------------ control
+
+TEST(BranchesAtIssue, AreFetchedForInTheirCycleAndHoldNobody) {
+  const auto program = ProgramBuilder("loop").Block("head").Alu(1).Branch("end", "head").Block("end").Exit().Build();
+  RunOptions options = Small();
+  CoreOf(options).set_branches(Core::AT_ISSUE);
+  // The branch waits for the add, and the add of the next turn for that of the last one.
+  EXPECT_EQ(Issues(RunBlock(program, 4, options, {1, 0})), "2:0 6:1 8:0 12:1 14:2");
+  Buffer(options).set_fetches_per_cycle(2);
+  EXPECT_EQ(Issues(RunBlock(program, 4, options, {1, 0})), "1:0 5:1 6:0 10:1 11:2");
+  const Outcome outcome = RunBlock(program, 4, options, {1, 0});
+  EXPECT_EQ(outcome.launch().stalls().control(), 4 - 1) << "only the exit holds its warp";
+}
+
+TEST(BranchesAtIssue, SidesOfABranchRunAsBefore) {
+  const auto program = ProgramBuilder("sides")
+                           .Block("start")
+                           .Branch("left", "right")
+                           .Block("left")
+                           .Alu(1)
+                           .Jump("end")
+                           .Block("right")
+                           .Alu(1)
+                           .Block("end")
+                           .Exit()
+                           .Build();
+  const std::vector<ThreadTrace> threads = {Thread({0}), Thread({1}), Thread({0}), Thread({1})};
+  RunOptions options = Small();
+  CoreOf(options).set_branches(Core::AT_ISSUE);
+  const Outcome outcome = RunTrace(*MakeTrace(program, 1, threads), options);
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  EXPECT_EQ(outcome.log.text(), "2:0[0 1 2 3] 4:2[- 1 - 3] 6:1[0 - 2] 8:3[0 1 2 3]");
+}
+
+// Calls are known, too; returns and exits are not, for a thread may end there.
+TEST(BranchesAtIssue, CallsAreKnownReturnsAreNot) {
+  const trace::v1::KernelProgram program = ProgramBuilder("call")
+                                               .Block("start")
+                                               .Call("callee", "end")
+                                               .Block("end")
+                                               .Exit()
+                                               .Function("callee")
+                                               .Block("body")
+                                               .Return()
+                                               .Build();
+  RunOptions options = Small();
+  EXPECT_EQ(Issues(RunBlock(program, 4, options)), "2:0 8:2 14:1");
+  CoreOf(options).set_branches(Core::AT_ISSUE);
+  EXPECT_EQ(Issues(RunBlock(program, 4, options)), "2:0 4:2 10:1");
+}
 
 TEST(AtomicsHold, AWarpUntilItsDataAreThere) {
   trace::v1::KernelProgram program = ProgramBuilder("atomic").Atomic().Alu(1).Exit().Build();

@@ -1,4 +1,4 @@
-// Machines that cannot be, by what they say of units, operands, asynchronous copies and
+// Machines that cannot be, by what they say of units, operands, the front end, asynchronous copies and
 // transaction barriers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -121,6 +121,20 @@ TEST(MachineCheckUnits, OperandsInSteps) {
   machine.mutable_core()->mutable_units()->set_register_banks(0);
   EXPECT_THAT(WithoutEffect(machine, "core.units.operand_steps=2"), HasSubstr("core.units.register_banks = 0"));
   EXPECT_THAT(WithoutEffect(machine, "core.units.banks_by_port=true"), HasSubstr("core.units.register_banks = 0"));
+}
+
+TEST(MachineCheckUnits, WhatAFrontEndDoes) {
+  EXPECT_THAT(V100({"core.ibuffer.fetches_per_cycle=65"}),
+              HasSubstr("core.ibuffer.fetches_per_cycle = 65: must be 0 to 64"));
+  machine::v1::Machine machine = LoadMachine("volta_v100").value();
+  EXPECT_FALSE(Override(machine, "core.branches=LATER").ok());
+  machine.mutable_core()->set_branches(static_cast<machine::v1::Core::Branches>(7));
+  EXPECT_THAT(std::string(CheckMachine(machine).message()), HasSubstr("core.branches = 7: must be AT_RESULT or"));
+  for (const char* field : {"core.branches=AT_ISSUE", "core.atomics_hold=true", "core.ports_in_turn=true"}) {
+    EXPECT_EQ(V100({field}), "accepted");
+    EXPECT_EQ(WithoutEffect(LoadMachine("volta_v100").value(), field), "");
+    EXPECT_THAT(WithoutEffect(LoadMachine("fermi_fixed").value(), field), HasSubstr("core.front_end is THESIS"));
+  }
 }
 
 }  // namespace
