@@ -102,5 +102,26 @@ TEST(ImportCore, ATraceConfigMeansThatTracesAreRun) {
   EXPECT_FALSE(plain.ports_in_turn());
 }
 
+// A trace has no division of its own: what `heddle trace export` writes for one is a multiplication or a MUFU.
+TEST(ImportCore, DivisionsTakeTheFiguresOfWhatStandsForThemInATrace) {
+  const auto imported = ImportMachine({{"gpgpusim.config", With(kFermi, "-gpgpu_num_int_units 4")},
+                                       {"trace.config",
+                                        "-trace_opcode_latency_initiation_int 2,1\n"
+                                        "-trace_opcode_latency_initiation_sfu 20,8\n"}},
+                                      "imported", NoNetwork);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  const ExecutionUnits& units = imported->machine.core().units();
+  const OperationTiming integer = replay::TimingOf(units, OperationTiming::INT_DIV);
+  EXPECT_EQ(integer.latency(), 2);
+  EXPECT_EQ(integer.initiation_interval(), 1);
+  EXPECT_EQ(integer.unit(), OperationTiming::INT_UNIT);
+  for (const auto operation : {OperationTiming::FP32_DIV, OperationTiming::FP64_DIV}) {
+    EXPECT_EQ(replay::TimingOf(units, operation).latency(), 20);
+    EXPECT_EQ(replay::TimingOf(units, operation).initiation_interval(), 8);
+  }
+  EXPECT_EQ(replay::TimingOf(Import(kFermi).machine.core().units(), OperationTiming::FP32_DIV).latency(), 39)
+      << "without a trace.config";
+}
+
 }  // namespace
 }  // namespace heddle::tools

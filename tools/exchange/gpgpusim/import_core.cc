@@ -172,17 +172,18 @@ void ImportBranchUnit(OptionReader& reader, Timings& timings) {
   }
 }
 
-// The latencies of Accel-Sim's trace.config, of machine instructions: they replace those of PTX.
+// The latencies of Accel-Sim's trace.config, of machine instructions: they replace those of PTX. Divisions have none:
+// they are those of the instruction that an exported trace has in their place.
 void ImportTraceTimings(OptionReader& reader, const UnitNames& units, Timings& timings) {
   struct Class {
     const char* suffix;
     std::vector<std::string> operations;
     std::string unit;
   };
-  const std::vector<Class> classes = {{"int", {"INT_ALU", "INT_MUL"}, units.integer},
+  const std::vector<Class> classes = {{"int", {"INT_ALU", "INT_MUL", "INT_DIV"}, units.integer},
                                       {"sp", {"FP32"}, "SP_UNIT"},
                                       {"dp", {"FP64"}, units.dp},
-                                      {"sfu", {"SFU"}, "SFU_UNIT"},
+                                      {"sfu", {"SFU", "FP32_DIV", "FP64_DIV"}, "SFU_UNIT"},
                                       {"tensor", {"TENSOR"}, units.tensor}};
   for (const Class& one : classes) {
     const std::string name = absl::StrCat("-trace_opcode_latency_initiation_", one.suffix);
