@@ -254,6 +254,17 @@ TEST(ImportMachine, TheLastOfTwoValuesCountsAndTheFirstIsTold) {
   EXPECT_THAT(NoteOn(imported, "-gpgpu_n_mem"), AllOf(HasSubstr("line 4"), HasSubstr("counts")));
 }
 
+TEST(ImportMachine, PartitionsAreHashedIfTheConfigurationSaysSo) {
+  const auto hashed = [](const ImportedMachine& imported) {
+    return imported.machine.memory().hierarchy().address_map().hashed_partitions();
+  };
+  EXPECT_FALSE(hashed(Import(kFermi)));
+  EXPECT_FALSE(hashed(Import(FermiWith("-gpgpu_memory_partition_indexing 0"))));
+  const ImportedMachine imported = Import(FermiWith("-gpgpu_memory_partition_indexing 2"));
+  EXPECT_TRUE(hashed(imported));
+  EXPECT_THAT(NoteOn(imported, "-gpgpu_memory_partition_indexing"), HasSubstr("Heddle's"));
+}
+
 TEST(ImportMachine, NamesAndDefaultsOfVersion4) {
   const ImportedMachine imported = Import(
       "-gpgpu_n_clusters 80\n-gpgpu_n_cores_per_cluster 1\n-gpgpu_n_mem 32\n-gpgpu_n_sub_partition_per_mchannel 2\n"

@@ -139,6 +139,14 @@ void ImportAddressMap(OptionReader& reader, const OptionValue& option) {
   }
   reader.Set("memory.hierarchy.address_map.slice_bit", slice_bit,
              absl::StrCat(option.Source(), " (the slice is the lowest bit of the bank)"));
+  const OptionValue hash = reader.Take({"-gpgpu_memory_partition_indexing"}, "0");
+  if (reader.Number(hash) == 0) return;
+  if (!option.text.starts_with("dramid@")) {
+    reader.Note(kNotRepresented, hash, "partitions are hashed only where the address map begins with dramid@");
+    return;
+  }
+  reader.Set("memory.hierarchy.address_map.hashed_partitions", "true", hash.Source());
+  reader.Note(kDifferent, hash, "whichever the hash of partitions, here it is Heddle's");
 }
 
 }  // namespace

@@ -53,7 +53,6 @@ constexpr Missing kMissing[] = {
     {"local_mem_map", "1", "local memory is interleaved by thread"},
     {"max_concurrent_kernel", "", "launches run one after another"},
     {"mem_unit_ports", "1", "the data cache serves one access per bank and cycle"},
-    {"memory_partition_indexing", "0", "partitions are taken from the address map, not by a hash"},
     {"n_cluster_ejection_buffer_size", "", "replies leave the network's output buffer as they are used"},
     {"n_ldst_response_buffer_size", "", "replies leave the network's output buffer as they are used"},
     {"num_cta_barriers", "", "any number of barriers per block"},
