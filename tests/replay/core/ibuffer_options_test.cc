@@ -12,7 +12,6 @@ namespace heddle::replay {
 namespace {
 
 using machine::v1::Core;
-using machine::v1::InstructionBuffer;
 using machine::v1::OperationTiming;
 using trace::testing::ProgramBuilder;
 using trace::testing::ThreadTrace;
