@@ -282,8 +282,9 @@ LaneWords WholeOperands(const ProductForm& form, std::mt19937& random) {
     const uint32_t size = random() % 4;
     const bool negative = size != 0 && random() % 2 == 1;
     if (BitsOf(type) < 8 || type == "s8" || type == "u8" || type == "s32") return random() & 1;
-    if (type == "f64") return std::bit_cast<uint64_t>(negative ? -double(size) : double(size));
-    const auto single = std::bit_cast<uint32_t>(negative ? -float(size) : float(size));
+    const double number = negative ? -static_cast<double>(size) : size;
+    if (type == "f64") return std::bit_cast<uint64_t>(number);
+    const auto single = std::bit_cast<uint32_t>(static_cast<float>(number));
     if (type == "f32" || type == "tf32") return single;
     if (type == "bf16") return single >> 16;
     static constexpr uint32_t kHalf[] = {0, 0x3c00, 0x4000, 0x4200};
