@@ -258,7 +258,7 @@ A: mbarrier.try_wait.shared.b64 %p0, [cells], %e0; @!%p0 bra A;
 B: mbarrier.test_wait.parity.shared.b64 %p0, [cells], %r8; @!%p0 bra B;
   ld.shared.u32 %r7, [%r5+2048]; st.global.v2.u32 [%d], {%r6, %r7};
 )"),
-       [](uint32_t t) { return std::vector<double>{double(t ^ 33), 3.0 * (t ^ 33)}; });
+       [](uint32_t t) { return std::vector<double>{static_cast<double>(t ^ 33), 3.0 * (t ^ 33)}; });
   std::vector<v1::Async::Role> roles;
   for (const v1::Instruction& instruction : All(v1::OP_ASYNC)) roles.push_back(instruction.async().role());
   EXPECT_THAT(roles, ::testing::IsSupersetOf({v1::Async::BARRIER_INIT, v1::Async::BARRIER_ARRIVE,

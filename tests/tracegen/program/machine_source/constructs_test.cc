@@ -12,7 +12,10 @@ TEST_F(MachineConstructsTest, SpecialRegisters) {
   mov.u32 %r4, %laneid; mov.u32 %r5, %lanemask_lt; mov.u32 %r6, %nctaid.x; mov.u32 %r7, %ntid.x;
   st.global.v4.u32 [%d], {%r4, %r5, %r6, %r7};
 )",
-      [](uint32_t t) { return std::vector<double>{double(t % 32), double((1u << t % 32) - 1), 2, kThreads}; }, 2);
+      [](uint32_t t) {
+        return std::vector<double>{static_cast<double>(t % 32), static_cast<double>((1u << t % 32) - 1), 2, kThreads};
+      },
+      2);
 }
 
 TEST_F(MachineConstructsTest, LocalMemoryByItsOwnAndByGenericAddresses) {
@@ -26,7 +29,8 @@ TEST_F(MachineConstructsTest, LocalMemoryByItsOwnAndByGenericAddresses) {
   st.global.v4.u32 [%d], {%r5, %r7, %r8, %r9};
 )",
        [](uint32_t t) {
-         return std::vector<double>{double(t), double(t + 1), double((t & 15) << 16 | t << 8), double(t)};
+         return std::vector<double>{static_cast<double>(t), static_cast<double>(t + 1),
+                                    static_cast<double>((t & 15) << 16 | t << 8), static_cast<double>(t)};
        });
 }
 
@@ -39,7 +43,9 @@ TEST_F(MachineConstructsTest, SharedMemoryByItsOwnAndByGenericAddresses) {
   atom.shared.add.u32 %r11, [one], 0; bar.sync 0; atom.shared.max.s32 %r12, [one+4], %r0; bar.sync 0;
   ld.shared.u32 %r13, [one+4]; st.global.v4.u32 [%d], {%r9, %r10, %r11, %r13};
 )",
-       [](uint32_t t) { return std::vector<double>{double(t ^ 63), double((t ^ 63) + 1000), 0, 63}; });
+       [](uint32_t t) {
+         return std::vector<double>{static_cast<double>(t ^ 63), static_cast<double>((t ^ 63) + 1000), 0, 63};
+       });
 }
 
 TEST_F(MachineConstructsTest, ConstantsAndTables) {
@@ -53,7 +59,9 @@ TEST_F(MachineConstructsTest, ConstantsAndTables) {
   ld.const.u64 %e4, [%e3]; cvt.u32.u64 %r7, %e4; ld.const.u16 %h0, [third+2]; cvt.u32.u16 %r8, %h0;
   ld.const.u32 %r9, [first+8]; st.global.v4.u32 [%d], {%r6, %r7, %r8, %r9};
 )",
-      [](uint32_t t) { return std::vector<double>{double(10 + t % 4), double(20 + t % 8), 65535, 12}; });
+      [](uint32_t t) {
+        return std::vector<double>{static_cast<double>(10 + t % 4), static_cast<double>(20 + t % 8), 65535, 12};
+      });
 }
 
 TEST_F(MachineConstructsTest, BranchesOverTables) {
@@ -69,7 +77,8 @@ E: st.global.u32 [%d], %r5;
 )",
        [](uint32_t t) {
          const uint32_t got[] = {5 + t, 5 * t, t - 5, 5 ^ t};
-         return std::vector<double>{double(got[t % 4]), t % 4 == 2 ? double(t - 5) : 0, t % 4 == 3 ? double(5 ^ t) : 0};
+         return std::vector<double>{static_cast<double>(got[t % 4]), t % 4 == 2 ? static_cast<double>(t - 5) : 0,
+                                    t % 4 == 3 ? static_cast<double>(5 ^ t) : 0};
        });
 }
 
@@ -82,7 +91,7 @@ TEST_F(MachineConstructsTest, AtomicOperationsOnGlobalMemory) {
   ld.global.u32 %r10, [words+16]; ld.global.u32 %r11, [words+20]; shl.b32 %r11, %r11, 16; add.u32 %r10, %r10, %r11;
   st.global.v4.u32 [%d], {%r7, %r8, %r9, %r10};
 )",
-       [](uint32_t) { return std::vector<double>{63, 63, 4, 192 + double(2016 << 16)}; });
+       [](uint32_t) { return std::vector<double>{63, 63, 4, 192 + static_cast<double>(2016 << 16)}; });
 }
 
 TEST_F(MachineConstructsTest, CompareAndSwapUntilItSucceeds) {
@@ -129,8 +138,8 @@ TEST_F(MachineConstructsTest, ThreadsOfAWarpMeet) {
          const uint32_t ballot = t < 32 ? 0 : ~0u << 9;
          const bool in_range = t % 32 + 4 <= 31;
          const uint32_t sum = t < 32 ? 496 : 496 + 32 * 32;
-         return std::vector<double>{double(ballot), double(in_range ? t + 4 : t), in_range ? 2.0 : 0.0,
-                                    double(sum + (0xffu << t % 32 / 8 * 8))};
+         return std::vector<double>{static_cast<double>(ballot), static_cast<double>(in_range ? t + 4 : t),
+                                    in_range ? 2.0 : 0.0, static_cast<double>(sum + (0xffu << t % 32 / 8 * 8))};
        });
 }
 
@@ -157,7 +166,8 @@ TEST_F(MachineConstructsTest, ReductionsOfAWarp) {
          const uint32_t first = t / 32 * 32;
          uint32_t squares = 0;
          for (uint32_t i = first; i < first + 32; ++i) squares ^= i * i;
-         return std::vector<double>{double(first + 64), double(first + 31), double(squares), double(first - 40)};
+         return std::vector<double>{static_cast<double>(first + 64), static_cast<double>(first + 31),
+                                    static_cast<double>(squares), static_cast<double>(first - 40)};
        });
 }
 
@@ -172,7 +182,7 @@ E: st.global.u32 [%d], %r9; st.global.u32 [%d+4], %r8;
        [](uint32_t t) {
          const bool low = t % 32 < 10;
          const uint32_t ballot = t >= 32 ? 0 : low ? 0x3ff : 0xfc00;
-         return std::vector<double>{double(low ? (t ^ 1) + 100 : t ^ 1), double(ballot)};
+         return std::vector<double>{static_cast<double>(low ? (t ^ 1) + 100 : t ^ 1), static_cast<double>(ballot)};
        });
 }
 
@@ -203,7 +213,9 @@ TEST_F(MachineConstructsTest, ThreadsEndEarlyAndCallsNest) {
   { .param .b32 u; .param .b32 w; st.param.b32 [u], %r0; call (w), outer, (u); ld.param.b32 %r4, [w]; }
   st.global.u32 [%d], %r4;
 )",
-       [](uint32_t t) { return std::vector<double>{t == 7 || t == 9 ? 0.0 : double(t * (t + 3) + 7 + t + 3)}; });
+       [](uint32_t t) {
+         return std::vector<double>{t == 7 || t == 9 ? 0.0 : static_cast<double>(t * (t + 3) + 7 + t + 3)};
+       });
 }
 
 // A function is a section of its own, and reads what the launch has set as a kernel does.
@@ -221,7 +233,7 @@ TEST_F(MachineConstructsTest, FunctionsReadSizesAndAccessGlobalMemory) {
   { .param .b32 u; .param .b32 w; st.param.b32 [u], %r0; call (w), work, (u); ld.param.b32 %r4, [w]; }
   st.global.u32 [%d], %r4;
 )",
-      [](uint32_t t) { return std::vector<double>{64 + 2 + double(t % 64)}; }, 2);
+      [](uint32_t t) { return std::vector<double>{64 + 2 + static_cast<double>(t % 64)}; }, 2);
 }
 
 TEST_F(MachineConstructsTest, CallsUnderAGuard) {
@@ -238,8 +250,8 @@ E: st.global.u32 [%y0+4], %x0; ret;
   { .param .b64 u; .param .b32 w; st.param.b64 [u], %d; st.param.b32 [w], 5; @%p1 call note, (u, w); }
 )",
        [](uint32_t t) {
-         return t > 50   ? std::vector<double>{0, double(t)}
-                : t > 20 ? std::vector<double>{double(t * t)}
+         return t > 50   ? std::vector<double>{0, static_cast<double>(t)}
+                : t > 20 ? std::vector<double>{static_cast<double>(t * t)}
                          : std::vector<double>{t < 10 ? 25.0 : 0.0};
        });
 }
@@ -266,7 +278,7 @@ P: .callprototype (.param .b32 _) _ (.param .b32 _);
   st.global.u32 [%d], %r4;
 )",
        [](uint32_t t) {
-         return std::vector<double>{double(t % 3 == 0 ? t + 1 : t % 3 == 2 ? t % 5 : t > 40 ? t : 7 * t)};
+         return std::vector<double>{static_cast<double>(t % 3 == 0 ? t + 1 : t % 3 == 2 ? t % 5 : t > 40 ? t : 7 * t)};
        });
 }
 
@@ -302,8 +314,9 @@ E: st.global.u32 [%d], %r4;
            for (uint32_t i = 0; i < n; ++i) {
              if (i % 2 == 0) {
                sum += i;
-             } else if ((sum *= 3) > 100000) {
-               break;
+             } else {
+               sum *= 3;
+               if (sum > 100000) break;
              }
            }
            return sum;
@@ -312,7 +325,7 @@ E: st.global.u32 [%d], %r4;
          if (n >= 12) return std::vector<double>{3};
          const uint32_t which = n & 3;
          const uint32_t got = (which == 0 ? 7 : which == 1 ? inner(1) + 1000 : inner(n)) + n;
-         return std::vector<double>{double(got > 50 ? got : got + 11)};
+         return std::vector<double>{static_cast<double>(got > 50 ? got : got + 11)};
        });
 }
 
@@ -326,7 +339,7 @@ TEST_F(MachineConstructsTest, ParametersOfAllWidths) {
 }
 )");
   std::string recipe =
-      Recipe([](uint32_t) { return std::vector<double>{201, 60000, double(0xfffffffbu), 1234567}; }, 1);
+      Recipe([](uint32_t) { return std::vector<double>{201, 60000, static_cast<double>(0xfffffffbu), 1234567}; }, 1);
   recipe = absl::StrReplaceAll(recipe, {{"argument { buffer: \"out\" }",
                                          "argument { buffer: \"out\" } argument { i8: -56 } argument { i16: -5536 } "
                                          "argument { i8: -5 } argument { f64: 1234567.5 }"}});
@@ -348,7 +361,9 @@ TEST_F(MachineConstructsTest, AtomicOperationsOnGenericAddresses) {
   cvt.rzi.u32.f64 %r5, %g1; ld.shared.u32 %r6, [block+16]; ld.global.u32 %r7, [world+16];
   st.global.v4.u32 [%d], {%r4, %r5, %r6, %r7};
 )",
-       [](uint32_t) { return std::vector<double>{129, 256, double(0u - 40), double(0u - 40)}; });
+       [](uint32_t) {
+         return std::vector<double>{129, 256, static_cast<double>(0u - 40), static_cast<double>(0u - 40)};
+       });
 }
 
 TEST_F(MachineConstructsTest, AtomicSumsOfPairs) {
@@ -356,7 +371,7 @@ TEST_F(MachineConstructsTest, AtomicSumsOfPairs) {
   mov.u32 %r4, 0x3c004000; atom.global.add.noftz.f16x2 %r5, [pair], %r4; red.global.add.noftz.f16x2 [pair], %r4;
   bar.sync 0; ld.global.u32 %r6, [pair]; st.global.u32 [%d], %r6;
 )",
-       [](uint32_t) { return std::vector<double>{double(0x58005c00)}; });
+       [](uint32_t) { return std::vector<double>{static_cast<double>(0x58005c00)}; });
 }
 
 TEST_F(MachineConstructsTest, BarriersAtWhichSomeOnlyArrive) {
@@ -387,7 +402,7 @@ TEST_F(MachineConstructsTest, CountersAndSizesOfTheLaunch) {
   ld.shared.u32 %r7, [block+92]; selp.u32 %r4, 1, 0, %p0; selp.u32 %r5, 2, 0, %p1; add.u32 %r4, %r4, %r5;
   mov.u32 %r9, %nsmid; min.u32 %r9, %r9, 1; st.global.v4.u32 [%d], {%r4, %r7, %r8, %r9};
 )",
-       [](uint32_t t) { return std::vector<double>{3, double(t / 32), 0, 1}; });
+       [](uint32_t t) { return std::vector<double>{3, static_cast<double>(t / 32), 0, 1}; });
 }
 
 TEST_F(MachineConstructsTest, OneThreadIsElected) {
@@ -414,7 +429,8 @@ TEST_F(MachineConstructsTest, BlocksOfAClusterReachOneAnother) {
 )");
   const auto words = [](uint32_t t) {
     const uint32_t rank = t / 64 % 2;
-    return std::vector<double>{double((1 - rank) * 1000 + t % 64), double(rank * 1000 + t % 64), double(rank), 3};
+    return std::vector<double>{static_cast<double>((1 - rank) * 1000 + t % 64),
+                               static_cast<double>(rank * 1000 + t % 64), static_cast<double>(rank), 3};
   };
   Try(ptx, Recipe(words, 4), {"", "sm_90"});
 }

@@ -39,8 +39,8 @@ uint32_t BitsOf(const std::string& type) {
 
 // A whole number of small size in its type.
 uint64_t Encoded(const std::string& type, int value) {
-  if (type == "f64") return std::bit_cast<uint64_t>(double(value));
-  const auto single = std::bit_cast<uint32_t>(float(value));
+  if (type == "f64") return std::bit_cast<uint64_t>(static_cast<double>(value));
+  const auto single = std::bit_cast<uint32_t>(static_cast<float>(value));
   if (type == "f32" || type == "tf32") return single;
   if (type == "bf16") return single >> 16;
   if (type == "f16") return value == 0 ? 0 : (single >> 16 & 0x8000) | ((single >> 13 & 0x3ffff) - (112 << 10));
@@ -65,8 +65,8 @@ struct Numbers {
       packed |= Encoded(type, value) << used;
       used += bits;
       if (used < 32) continue;
-      words.push_back(double(static_cast<uint32_t>(packed)));
-      if (bits == 64) words.push_back(double(static_cast<uint32_t>(packed >> 32)));
+      words.push_back(static_cast<double>(static_cast<uint32_t>(packed)));
+      if (bits == 64) words.push_back(static_cast<double>(static_cast<uint32_t>(packed >> 32)));
       packed = used = 0;
     }
     return words;

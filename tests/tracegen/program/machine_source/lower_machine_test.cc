@@ -138,7 +138,7 @@ TEST(LowerMachine, TheStaticProgramHasRegistersAndControlBits) {
     std::string& text = named.emplace_back(instruction.mnemonic());
     const auto add = [&](uint32_t number) {
       static const char* const kFiles[] = {"R", "P", "UR", "UP", "B"};
-      absl::StrAppend(&text, " ", kFiles[static_cast<int>(function.register_file()[number - 1])],
+      absl::StrAppend(&text, " ", kFiles[static_cast<uint8_t>(function.register_file()[number - 1])],
                       static_cast<int>(function.register_number()[number - 1]));
     };
     for (const uint32_t number : instruction.dst()) add(number);
