@@ -41,9 +41,12 @@ std::string CheckDependences(const LoggedLaunch& run) {
     const Pc pc = issue.lanes[0].pc;
     const v1::Instruction& instruction = run.program->instruction(pc);
     const UnitNeed need = timing.NeedOf(&instruction, LanesOf(issue));
-    const Cycle result = IsAccess(instruction) ? issue.cycle + 1
-                                               : issue.cycle + units.operand_read_cycles() + need.before_last +
-                                                     need.latency + units.write_back_cycles();
+    // In steps of a cycle an instruction without operands may be a step, and so a cycle, earlier.
+    const bool in_steps = units.register_banks() != 0 && units.operand_steps() != 0;
+    const uint32_t read_cycles = units.operand_read_cycles() - (in_steps ? 1 : 0);
+    const Cycle result = IsAccess(instruction)
+                             ? issue.cycle + 1
+                             : issue.cycle + read_cycles + need.before_last + need.latency + units.write_back_cycles();
     const trace::Block& block = run.program->block(run.program->block_of(pc));
     const bool ends_block = pc + 1 == block.first + block.count;
     for (const LoggedLane& lane : issue.lanes) {
@@ -92,8 +95,7 @@ std::string CheckUnits(const LoggedLaunch& run) {
     }
     const UnitNeed need = timing.NeedOf(&instruction, LanesOf(issue));
     std::vector<Cycle>& busy = busy_until[{issue.sm, need.unit}];
-    const uint32_t counts[] = {core.units().sp(), core.units().sfu(), core.units().tensor()};
-    busy.resize(counts[need.unit]);
+    busy.resize(timing.CountOf(need.unit));
     const auto free = std::min_element(busy.begin(), busy.end());
     if (free == busy.end() || issue.cycle < *free) return issue.Text() + ": all units of its class are taken";
     *free = issue.cycle + need.input_cycles;

@@ -29,6 +29,8 @@ class ReferenceUnits {
   // `lanes`: the instruction's, for machines that skip empty groups of lanes. `instruction` null: one of the policy's
   // own.
   UnitNeed NeedOf(const trace::v1::Instruction* instruction, LaneMask lanes) const;
+  // Units of a class.
+  size_t CountOf(machine::v1::OperationTiming::Unit unit) const { return busy_until_.at(unit).size(); }
   // Cycles in which the lanes enter a unit.
   uint32_t GroupsOf(LaneMask lanes) const;
 
