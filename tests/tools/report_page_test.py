@@ -238,7 +238,8 @@ class Page(CommandTest):
                     run["scheduler"]["name"] = f"scheduler{policy}"
                     file.write(json.dumps(run) + "\n")
         milliseconds = self.open(self.folder / "many.jsonl")
-        self.assertLess(milliseconds, 2000)
+        # It takes a second or two. The bound is for a page that hangs.
+        self.assertLess(milliseconds, 30_000)
         self.assertEqual(self.window.value("document.querySelectorAll('.heatmap tbody td').length"), 1000)
         phases = self.window.value(
             "heddleReport.study.cells.reduce((n, c) => n + c.warps.list.reduce((m, w) => m + (w.length - 5) / 2, 0), 0)"
