@@ -16,6 +16,7 @@
 #include "tracegen/execute/launch/launch_limits.h"
 #include "tracegen/execute/launch/live_blocks.h"
 #include "tracegen/instrument/kernel_interface.h"
+#include "tracegen/program/kernel_list.h"
 #include "tracegen/program/static_program.h"
 
 namespace heddle::tracegen {

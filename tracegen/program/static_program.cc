@@ -18,6 +18,7 @@
 #include "tracegen/program/analysis.h"
 #include "tracegen/program/control_flow.h"
 #include "tracegen/program/flow.h"
+#include "tracegen/program/kernel_list.h"
 #include "tracegen/program/link.h"
 #include "tracegen/program/linked_flow.h"
 #include "tracegen/program/prepare.h"
@@ -457,25 +458,6 @@ class ProgramBuilder {
 };
 
 }  // namespace
-
-std::string BaseName(const std::string& mangled) {
-  llvm::ItaniumPartialDemangler demangler;
-  if (demangler.partialDemangle(mangled.c_str())) return mangled;
-  char* text = demangler.getFunctionBaseName(nullptr, nullptr);
-  if (text == nullptr) return mangled;
-  std::string name = text;
-  std::free(text);
-  return name;
-}
-
-std::vector<KernelName> ListKernels(const CanonicalModule& module) {
-  std::vector<KernelName> names;
-  for (const llvm::Function* kernel : KernelsOf(*module.module)) {
-    const std::string mangled = kernel->getName().str();
-    names.push_back({BaseName(mangled), mangled});
-  }
-  return names;
-}
 
 absl::StatusOr<KernelUnit> ReadKernel(const CanonicalModule& module, const std::string& kernel) {
   KernelUnit unit;

@@ -104,16 +104,6 @@ struct CanonicalModule {
 // The module's PTX as a source for others: with the lines of the program's source, and without marks of ours.
 std::string SourcePtx(const CanonicalModule& module);
 
-// A function's name as written in the source, without namespace, template arguments and parameters.
-std::string BaseName(const std::string& mangled);
-
-// Names of the kernels in the module, as a recipe writes them (demangled base name) and mangled.
-struct KernelName {
-  std::string name;
-  std::string mangled;
-};
-std::vector<KernelName> ListKernels(const CanonicalModule& module);
-
 // Reads the static program of one kernel from the module's PTX and links it to the IR.
 // Errors: no such kernel (the known ones are listed); an IR access without PTX access or the reverse, or any other
 // place where the two sides cannot be linked one to one, with the source line.

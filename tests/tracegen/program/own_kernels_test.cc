@@ -6,6 +6,7 @@
 #include "tests/tracegen/ptx/syntax/snippet.h"
 #include "tracegen/frontend/compile.h"
 #include "tracegen/program/compiled/canonicalize.h"
+#include "tracegen/program/kernel_list.h"
 #include "tracegen/program/static_program.h"
 #include "tracegen/recipe/recipe_file.h"
 #include "traces/format/program/program.h"

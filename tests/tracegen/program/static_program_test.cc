@@ -2,6 +2,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/tracegen/program/snippet.h"
+#include "tracegen/program/kernel_list.h"
 
 namespace heddle::tracegen {
 namespace {

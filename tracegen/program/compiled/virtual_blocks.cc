@@ -22,6 +22,7 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 #include "tracegen/program/compiled/canonicalize.h"
+#include "tracegen/program/kernel_list.h"
 #include "tracegen/program/prepare.h"
 #include "tracegen/program/static_program.h"
 #include "traces/base/status_macros.h"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "tracegen/program/kernel_list.h"
 #include "tracegen/program/static_program.h"
 
 namespace heddle::tracegen {
