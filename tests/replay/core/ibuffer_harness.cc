@@ -54,6 +54,21 @@ Outcome RunBlock(const trace::v1::KernelProgram& program, uint32_t threads, cons
   return RunBoth(*MakeTrace(program, 1, alike), options);
 }
 
+std::unique_ptr<trace::TraceReader> TwoSides() {
+  const trace::v1::KernelProgram program = trace::testing::ProgramBuilder("sides")
+                                               .Block("start")
+                                               .Branch("left", "right")
+                                               .Block("left")
+                                               .Alu(1)
+                                               .Jump("end")
+                                               .Block("right")
+                                               .Alu(1)
+                                               .Block("end")
+                                               .Exit()
+                                               .Build();
+  return MakeTrace(program, 1, {Thread({0}), Thread({1}), Thread({0}), Thread({1})});
+}
+
 void SetRegisters(trace::v1::KernelProgram& program, int instruction, const std::vector<uint32_t>& written,
                   const std::vector<uint32_t>& read) {
   trace::v1::Instruction& one = *program.mutable_instruction(instruction);

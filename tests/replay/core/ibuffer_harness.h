@@ -3,6 +3,7 @@
 #define HEDDLE_TESTS_REPLAY_CORE_IBUFFER_HARNESS_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,10 @@ Outcome RunBoth(const trace::TraceReader& trace, RunOptions options);
 // One block of `threads` threads that decide alike.
 Outcome RunBlock(const trace::v1::KernelProgram& program, uint32_t threads, const RunOptions& options,
                  const std::vector<uint8_t>& decisions = {}, const std::vector<uint64_t>& addresses = {});
+
+// A branch (instruction 0) with two sides of one instruction (1 and 2, the latter taken), which meet at the exit (3);
+// and four threads that take them in turn.
+std::unique_ptr<trace::TraceReader> TwoSides();
 
 // The registers of one instruction.
 void SetRegisters(trace::v1::KernelProgram& program, int instruction, const std::vector<uint32_t>& written,

@@ -65,21 +65,9 @@ TEST(BranchesAtIssue, AreFetchedForInTheirCycleAndHoldNobody) {
 }
 
 TEST(BranchesAtIssue, SidesOfABranchRunAsBefore) {
-  const auto program = ProgramBuilder("sides")
-                           .Block("start")
-                           .Branch("left", "right")
-                           .Block("left")
-                           .Alu(1)
-                           .Jump("end")
-                           .Block("right")
-                           .Alu(1)
-                           .Block("end")
-                           .Exit()
-                           .Build();
-  const std::vector<ThreadTrace> threads = {Thread({0}), Thread({1}), Thread({0}), Thread({1})};
   RunOptions options = Small();
   CoreOf(options).set_branches(Core::AT_ISSUE);
-  const Outcome outcome = RunTrace(*MakeTrace(program, 1, threads), options);
+  const Outcome outcome = RunTrace(*TwoSides(), options);
   ASSERT_TRUE(outcome.status.ok()) << outcome.status;
   EXPECT_EQ(outcome.log.text(), "2:0[0 1 2 3] 4:2[- 1 - 3] 6:1[0 - 2] 8:3[0 1 2 3]");
 }

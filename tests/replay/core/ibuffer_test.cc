@@ -211,19 +211,7 @@ TEST(InstructionBuffer, WhatWasFetchedBehindABranchIsKeptIfItFallsThrough) {
 }
 
 TEST(InstructionBuffer, ADivergedWarpRunsItsSidesOneAfterTheOther) {
-  const auto program = ProgramBuilder("sides")
-                           .Block("start")
-                           .Branch("left", "right")
-                           .Block("left")
-                           .Alu(1)
-                           .Jump("end")
-                           .Block("right")
-                           .Alu(1)
-                           .Block("end")
-                           .Exit()
-                           .Build();
-  std::vector<ThreadTrace> threads = {Thread({0}), Thread({1}), Thread({0}), Thread({1})};
-  const Outcome outcome = RunTrace(*MakeTrace(program, 1, threads), Small());
+  const Outcome outcome = RunTrace(*TwoSides(), Small());
   ASSERT_TRUE(outcome.status.ok()) << outcome.status;
   // The taken side first. Each side reaches the reconvergence point with the issue of its last instruction, so that
   // what runs next is fetched for in that cycle.
