@@ -41,13 +41,17 @@ absl::Status Named(const absl::Status& status, const std::string& name) {
   return absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
 }
 
+bool KeepsBranches(const device::ModuleOptions& options) {
+  return absl::StrContains(options.optimization, kKeepBranches);
+}
+
 class BitcodeSource final : public ModuleSource {
  public:
   BitcodeSource(std::string bitcode, const device::ModuleOptions& options)
       : bitcode_(std::move(bitcode)),
         name_(options.name),
         target_(options.target),
-        keep_branches_(absl::StrContains(options.optimization, kKeepBranches)) {}
+        keep_branches_(KeepsBranches(options)) {}
 
   absl::StatusOr<Outline> Read() const override {
     Outline outline;
@@ -143,6 +147,7 @@ absl::StatusOr<std::string> PtxOfBitcode(const std::vector<device::ModuleImage>&
   }
   auto context = std::make_unique<llvm::LLVMContext>();
   HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module, LinkBitcode(parts, options.name, *context));
+  if (KeepsBranches(options)) LowerSelections(*module);
   const std::string target = options.target.empty() ? kDefaultTarget : options.target;
   return PtxOfPart(std::move(context), std::move(module), target);
 }
