@@ -1,5 +1,6 @@
 """`heddle reproduce`: a small paper of our own from worked examples and samples, and the claims of the real ones."""
 import json
+import pathlib
 import shutil
 import subprocess
 
@@ -269,6 +270,39 @@ class Reproduce(CommandTest):
         self.assertEqual(bound, {"bfs"})
         self.assertEqual(self.document()["residency"], "paper")
         self.assertIn("the paper's blocks where it states them", self.page())
+
+    def test_rows_whose_paths_depend_on_the_order_of_threads_are_marked(self):
+        if not (pathlib.Path(HEDDLE).parent / "heddle-capture").exists():
+            self.skipTest("this build has no capture")
+        # The building of a hash table, whose threads take places as they come; and blocks that wait for one another, which nothing
+        # certifies.
+        text = PAPER.replace('trace: "bfs"', 'trace: "hash_join" kernels: "build"').replace(
+            'trace: "nqueens"', 'trace: "stencil_global_barrier"'
+        )
+        paper = self.folder / "ours.textproto"
+        paper.write_text(text)
+        done = heddle(
+            "reproduce",
+            paper,
+            "-o",
+            self.folder / "out",
+            "--recipes",
+            SOURCE / "traces" / "kernels",
+            "--size",
+            "tiny",
+            "--certify",
+            "2",
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("stencil_global_barrier.tiny.htrace is recorded without a certificate", done.stderr)
+        kernels = {kernel["name"]: kernel for kernel in self.document()["kernels"]}
+        self.assertGreater(kernels["search"]["schedule_dependent_per_cent"], 1)
+        self.assertNotIn("schedule_dependent_per_cent", kernels["queens"])
+        self.assertGreater(kernels["queens"]["thread_instructions"], 0)
+        self.assertIn("reproduced_without_schedule_dependent", self.document()["rules"])
+        page = self.page()
+        self.assertRegex(page, r"depend on the order of threads\*\*: search \([0-9.]+ %\)")
+        self.assertRegex(page, "Not certified.*: figure, queens")
 
     def test_an_original_takes_the_place_of_our_kernel(self):
         originals = self.folder / "originals"
