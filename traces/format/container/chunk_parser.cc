@@ -9,13 +9,12 @@
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/repeated_field.h"
 #include "traces/base/varint.h"
+#include "traces/format/container/wire_format.h"
 
 namespace heddle::trace {
 namespace {
 
 using google::protobuf::RepeatedField;
-
-enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
 constexpr ptrdiff_t kMostTagBytes = 5;  // likewise of a size
 

@@ -16,12 +16,11 @@
 #include "traces/base/status_macros.h"
 #include "traces/format/container/replaceable.h"
 #include "traces/format/container/shared_frames.h"
+#include "traces/format/container/wire_format.h"
 #include "traces/format/limits.h"
 
 namespace heddle::trace {
 namespace {
-
-constexpr uint8_t kRecordTag = (v1::TraceFile::kRecordFieldNumber << 3) | 2;
 
 absl::Status SystemError(absl::string_view what, absl::string_view path, int error) {
   std::string message = absl::StrCat("cannot ", what, " ", path, ": ", strerror(error));

@@ -10,6 +10,7 @@
 #include "traces/base/varint.h"
 #include "traces/format/container/chunk_parser.h"
 #include "traces/format/container/parse_limit.h"
+#include "traces/format/container/wire_format.h"
 #include "traces/format/limits.h"
 
 namespace heddle::trace {
@@ -51,9 +52,7 @@ bool TakeBody(char tag, absl::string_view& raw, absl::string_view& body) {
 }
 
 // Takes the first record off `raw`.
-bool TakeRecord(absl::string_view& raw, absl::string_view& body) {
-  return TakeBody((v1::TraceFile::kRecordFieldNumber << 3) | 2, raw, body);
-}
+bool TakeRecord(absl::string_view& raw, absl::string_view& body) { return TakeBody(kRecordTag, raw, body); }
 
 // Finds the bodies of the `records` that `raw` must hold.
 bool SplitRecords(absl::string_view raw, uint64_t records, std::vector<absl::string_view>& bodies) {
@@ -67,8 +66,6 @@ bool SplitRecords(absl::string_view raw, uint64_t records, std::vector<absl::str
 // Splits a record that is as writers make those of chunks: an ordinal other than 0, the chunk, and nothing else. False
 // if it is not.
 bool SplitChunk(absl::string_view record, absl::string_view& ordinal, absl::string_view& chunk) {
-  constexpr char kOrdinalTag = v1::Record::kOrdinalFieldNumber << 3;
-  constexpr char kChunkTag = (v1::Record::kChunkFieldNumber << 3) | 2;
   size_t at = 0;
   if (record.empty() || record[at++] != kOrdinalTag) return false;
   while (at < record.size() && static_cast<uint8_t>(record[at]) >= 0x80) ++at;

@@ -27,9 +27,9 @@ uint32_t LittleEndian(const char* from, int bytes) {
   return value;
 }
 
-class Scanner {
+class FrameScanner {
  public:
-  explicit Scanner(const ByteSource& source) : source_(source), end_(source.size()) {}
+  explicit FrameScanner(const ByteSource& source) : source_(source), end_(source.size()) {}
 
   absl::StatusOr<ScannedFrames> Run() {
     for (uint64_t at = 0; at < end_ && !out_.has_seek_table;) {
@@ -119,6 +119,6 @@ class Scanner {
 
 }  // namespace
 
-absl::StatusOr<ScannedFrames> ScanFrames(const ByteSource& source) { return Scanner(source).Run(); }
+absl::StatusOr<ScannedFrames> ScanFrames(const ByteSource& source) { return FrameScanner(source).Run(); }
 
 }  // namespace heddle::trace

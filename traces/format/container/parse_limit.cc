@@ -2,14 +2,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "traces/base/varint.h"
+#include "traces/format/container/wire_format.h"
 
 namespace heddle::trace {
 namespace {
 
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
-
-enum WireType { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
 // Costs of what the parser allocates, rounded up.
 constexpr uint64_t kMessageBytes = 64;  // header, has-bits, cached size, slot in the repeated field
@@ -19,9 +18,9 @@ constexpr uint64_t kStringBytes = 48;
 constexpr uint64_t kUnknownFieldBytes = 32;
 constexpr int kMaxDepth = 8;
 
-class Scanner {
+class AllocationScanner {
  public:
-  explicit Scanner(uint64_t limit) : limit_(limit) {}
+  explicit AllocationScanner(uint64_t limit) : limit_(limit) {}
 
   bool Scan(const Descriptor& type, absl::string_view bytes, int depth) {
     if (depth > kMaxDepth) return false;
@@ -109,7 +108,7 @@ class Scanner {
 }  // namespace
 
 absl::StatusOr<uint64_t> EstimateParsedBytes(const Descriptor& type, absl::string_view bytes, uint64_t limit) {
-  Scanner scanner(limit);
+  AllocationScanner scanner(limit);
   if (scanner.Scan(type, bytes, 0)) return scanner.total();
   if (scanner.above_limit()) {
     return absl::DataLossError(absl::StrCat("the record would take more than ", limit, " bytes in memory"));

@@ -17,13 +17,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "proto/trace.pb.h"
+#include "traces/format/container/wire_format.h"
 
 namespace heddle::trace {
 namespace {
 
-constexpr uint8_t kRecordTag = (v1::TraceFile::kRecordFieldNumber << 3) | 2;
-constexpr uint8_t kOrdinalTag = v1::Record::kOrdinalFieldNumber << 3;
-constexpr uint8_t kHeaderTag = (v1::Record::kHeaderFieldNumber << 3) | 2;
 constexpr size_t kStartBytes = ZSTD_BLOCKSIZE_MAX + 64;  // a frame's header and its first block
 
 absl::StatusOr<std::string> ReadStart(const std::string& path) {

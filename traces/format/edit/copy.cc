@@ -16,19 +16,19 @@ namespace heddle::trace {
 namespace {
 
 // Launches and what stands between them, in order of the run.
-struct Item {
+struct CopiedItem {
   uint64_t record = 0;
   bool is_launch = false;
   uint32_t launch = 0;
 };
 
-std::vector<Item> ItemsOf(const v1::Index& index) {
-  std::vector<Item> items;
+std::vector<CopiedItem> ItemsOf(const v1::Index& index) {
+  std::vector<CopiedItem> items;
   for (uint64_t record : index.other_frame()) items.push_back({record, false, 0});
   for (int i = 0; i < index.launch_frame_size(); ++i) {
     items.push_back({index.launch_frame(i), true, static_cast<uint32_t>(i)});
   }
-  std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.record < b.record; });
+  std::sort(items.begin(), items.end(), [](const CopiedItem& a, const CopiedItem& b) { return a.record < b.record; });
   return items;
 }
 
@@ -105,7 +105,7 @@ absl::Status TraceCopier::Add(const TraceReader& reader, const CopySelection& se
   const uint64_t total = done_ + reader.index().thread_instructions();
   std::map<uint32_t, uint32_t> new_id;
   stands_for_.assign(reader.launches().size(), {});
-  for (const Item& item : ItemsOf(reader.index())) {
+  for (const CopiedItem& item : ItemsOf(reader.index())) {
     if (!item.is_launch) {
       v1::Record record;
       HEDDLE_RETURN_IF_ERROR(reader.ReadRecord(item.record, record));
