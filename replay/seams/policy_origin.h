@@ -98,7 +98,7 @@ const std::vector<PolicyLibrary>& LoadedPolicyLibraries();
 // stamp is made of is of this file of code: a function or constant with linkage would be the program's own in a
 // library.
 #define HEDDLE_REGISTER_AT_SEAM(seam, Interface, Context, Registry, ...)                                   \
-  [[maybe_unused]] static const bool HEDDLE_CONCAT(policy_registered_, __LINE__) = [] {                    \
+  [[maybe_unused]] static const bool HEDDLE_CONCAT(policy_registered_, __COUNTER__) = [] {                 \
     struct OneFunctionMore : Interface {                                                                   \
       virtual void TheOneMore() {}                                                                         \
     };                                                                                                     \

@@ -15,8 +15,6 @@
 namespace heddle::replay {
 namespace {
 
-enum Counter { kWindows, kRaised, kLowered, kPaused, kResumed, kLimitSum, kCounters };
-
 class DynCta final : public BlockDispatcher {
  public:
   DynCta(const DispatchContext& context, const Parameters& parameters)
@@ -75,6 +73,8 @@ class DynCta final : public BlockDispatcher {
   std::span<const uint64_t> counters() const override { return counters_; }
 
  private:
+  enum Counter { kWindows, kRaised, kLowered, kPaused, kResumed, kLimitSum, kCounters };
+
   struct Block {
     uint64_t id = 0;
     bool paused = false;

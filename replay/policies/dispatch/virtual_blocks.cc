@@ -18,8 +18,6 @@
 namespace heddle::replay {
 namespace {
 
-enum Counter { kVirtualBlocks, kIterations, kLimitWaits, kLimitCycles, kHoisted, kCounters };
-
 // As many virtual blocks as fit are launched once, and keep their place on the SM to the end. A warp that has run its
 // block's code takes a warp of the next block, without its siblings; the first of them to get there takes the block's
 // number from a counter of the whole GPU (section 4.2.1), and the others follow into the same block. No warp begins an
@@ -73,6 +71,8 @@ class VirtualBlockDispatcher final : public BlockDispatcher {
   std::span<const uint64_t> counters() const override { return counters_; }
 
  private:
+  enum Counter { kVirtualBlocks, kIterations, kLimitWaits, kLimitCycles, kHoisted, kCounters };
+
   enum class Order : uint8_t { kSameLane, kSlowestLane, kLowestToHighestLane };
   struct Place {
     uint32_t sm = 0;

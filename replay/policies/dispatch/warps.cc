@@ -14,8 +14,6 @@
 namespace heddle::replay {
 namespace {
 
-enum Counter { kPartialBlocks, kCounters };
-
 // Xiang, Yang and Zhou (HPCA 2014), as their abstract and section 6 of the VTW paper describe it: registers and the
 // place of a warp are free when it ends, shared memory when its block does; a block that has come in part is completed
 // before another one begins. Blocks of clusters of several blocks come whole: a block that is there in part could wait
@@ -56,6 +54,8 @@ class WarpDispatcher final : public BlockDispatcher {
   std::span<const uint64_t> counters() const override { return counters_; }
 
  private:
+  enum Counter { kPartialBlocks, kCounters };
+
   struct Sm {
     std::vector<bool> free;  // by hardware warp
     uint32_t free_hw_warps = 0;

@@ -21,17 +21,6 @@
 namespace heddle::replay {
 namespace {
 
-enum Counter {
-  kInstructions,
-  kSubWarps,
-  kRowsSaved,
-  kDivergences,
-  kMaxStackDepth,
-  kLastSubWarpCycles,
-  kBarrierSwitches,
-  kCounters
-};
-
 using Status = LargeWarpStack::Status;
 using Part = SubWarpPart;
 using Fetch = LargeWarpFetch;
@@ -194,6 +183,17 @@ class Lwm final : public DivergencePolicy {
   }
 
  private:
+  enum Counter {
+    kInstructions,
+    kSubWarps,
+    kRowsSaved,
+    kDivergences,
+    kMaxStackDepth,
+    kLastSubWarpCycles,
+    kBarrierSwitches,
+    kCounters
+  };
+
   void Raise(Counter counter, uint64_t value) { counters_[counter] = std::max(counters_[counter], value); }
 
   ThreadId ThreadOf(const LargeWarp& large, size_t row, int lane) const {

@@ -11,8 +11,6 @@
 namespace heddle::replay {
 namespace {
 
-enum Counter { kDistinctPcs, kMostDistinctPcs, kCounters };
-
 class Mimd final : public DivergencePolicy {
  public:
   explicit Mimd(const DivergenceContext& context)
@@ -60,6 +58,8 @@ class Mimd final : public DivergencePolicy {
   std::span<const uint64_t> counters() const override { return counters_; }
 
  private:
+  enum Counter { kDistinctPcs, kMostDistinctPcs, kCounters };
+
   int warp_size_;
   uint64_t issue_ = 0;                  // number of the latest, of any port
   std::vector<uint64_t> latest_issue_;  // by PC: that has fetched it

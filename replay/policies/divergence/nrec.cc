@@ -10,8 +10,6 @@
 namespace heddle::replay {
 namespace {
 
-enum Counter { kSplits, kEnded1, kEnded4, kEnded8, kEnded16, kEnded32, kEnded64, kCounters };
-
 class Nrec final : public DivergencePolicy {
  public:
   Verdict Resolve(const Resolution& resolution, WarpEditor& editor) override {
@@ -41,6 +39,8 @@ class Nrec final : public DivergencePolicy {
   std::span<const uint64_t> counters() const override { return counters_; }
 
  private:
+  enum Counter { kSplits, kEnded1, kEnded4, kEnded8, kEnded16, kEnded32, kEnded64, kCounters };
+
   static Counter SizeClass(int threads) {
     if (threads == 1) return kEnded1;
     if (threads <= 4) return kEnded4;
