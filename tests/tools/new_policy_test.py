@@ -233,8 +233,8 @@ class NewPolicy(CommandTest):
         targets = {os.path.basename(one["file"]): one["command"] for one in outside}
         self.assertEqual(set(targets), {"cta_groups.cc", "cta_groups_test.cc", "my_fetch.cc", "my_fetch_test.cc"})
         for name, command in targets.items():
-            target = f"outside_{name.removesuffix('.cc')}.dir" if name.endswith("_test.cc") else "heddle_policies.dir"
-            self.assertIn(target, command)
+            is_test = name.endswith("_test.cc")
+            self.assertIn(f"outside_{name.removesuffix('.cc')}.dir" if is_test else "heddle_outside_policies.dir", command)
             if name.endswith("_test.cc"):
                 continue
             words = [word.replace(str(build), str(BUILD)) for word in shlex.split(command)]  # the generated headers

@@ -81,10 +81,11 @@ function(heddle_sources_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
-# heddle_library(NAME SOURCES ... DEPS ... [HEADERS ...]): a static library with the project's settings. HEADERS are
-# compiled once, too, for this library alone.
+# heddle_library(NAME [APART] SOURCES ... DEPS ... [HEADERS ...]): a static library with the project's settings. HEADERS
+# are compiled once, too, for this library alone. APART: its sources are never compiled as one, since names that they keep
+# to themselves mean other things in each.
 function(heddle_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;HEADERS" ${ARGN})
+  cmake_parse_arguments(ARG "APART" "" "SOURCES;DEPS;HEADERS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC heddle_options ${ARG_DEPS})
   if(ARG_HEADERS)
@@ -92,19 +93,40 @@ function(heddle_library name)
   else()
     target_precompile_headers(${name} REUSE_FROM heddle_library_headers)
   endif()
+  if(NOT ARG_APART)
+    heddle_sources_together(${name})
+  endif()
 endfunction()
+
+# LLVM, for what captures. All code is with RTTI if LLVM is, as Debian's is.
+if(HEDDLE_HAVE_TRACEGEN)
+  add_library(heddle_llvm INTERFACE)
+  target_include_directories(heddle_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
+  target_link_libraries(heddle_llvm INTERFACE LLVM)
+  if(NOT LLVM_ENABLE_RTTI)
+    target_compile_options(heddle_llvm INTERFACE -fno-rtti)
+  endif()
+endif()
 
 if(HEDDLE_TESTS)
   find_package(GTest REQUIRED)
   add_library(heddle_test_headers OBJECT ${nothing})
   target_link_libraries(heddle_test_headers PRIVATE heddle_options protobuf::libprotobuf absl::status GTest::gmock)
   target_precompile_headers(heddle_test_headers PRIVATE ${heddle_common_headers} <gmock/gmock.h> <gtest/gtest.h>)
+  if(HEDDLE_HAVE_TRACEGEN)  # for tests of what captures
+    add_library(heddle_capture_test_headers OBJECT ${nothing})
+    target_link_libraries(heddle_capture_test_headers PRIVATE heddle_options heddle_llvm protobuf::libprotobuf
+      absl::status GTest::gmock)
+    target_precompile_headers(heddle_capture_test_headers PRIVATE ${heddle_common_headers} <filesystem> <fstream>
+      <gmock/gmock.h> <gtest/gtest.h> <llvm/ADT/DenseMap.h> <llvm/ADT/DenseSet.h> <llvm/ADT/SmallVector.h>
+      <llvm/IR/Instructions.h> <llvm/IR/LLVMContext.h> <llvm/IR/Module.h>)
+  endif()
 endif()
 
-# heddle_test(NAME SOURCES ... DEPS ... [LABELS ...] [TIMEOUT n] [COST n]): a GoogleTest program run by ctest. Those with
-# the label "sanitize" are what tools/check builds (target sanitized_tests) and runs with sanitizers: they reach all code
-# that reads and writes traces. `tools/campaign run sanitizers` does so with every test. COST is in seconds, for tests of
-# many: ctest begins them first, so that none is left over in the end.
+# heddle_test(NAME [APART] SOURCES ... DEPS ... [LABELS ...] [TIMEOUT n] [COST n]): a GoogleTest program run by ctest. Those
+# with the label "sanitize" are what tools/check builds (target sanitized_tests) and runs with sanitizers: they reach all
+# code that reads and writes traces. `tools/campaign run sanitizers` does so with every test. COST is in seconds, for tests
+# of many: ctest begins them first, so that none is left over in the end. APART is as above.
 #
 # Two hundred programs are linked. gold, which is in Debian's binutils, takes less than half the time of ld.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT HEDDLE_SANITIZE)
@@ -112,10 +134,17 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT HEDDLE_SANITIZE)
 endif()
 add_custom_target(sanitized_tests)
 function(heddle_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT;COST" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "APART" "TIMEOUT;COST" "SOURCES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE heddle_options ${ARG_DEPS} GTest::gmock GTest::gtest_main)
-  target_precompile_headers(${name} REUSE_FROM heddle_test_headers)
+  if("${ARG_DEPS}" MATCHES "heddle_(tracegen|machine)(;|$)")
+    target_precompile_headers(${name} REUSE_FROM heddle_capture_test_headers)
+  else()
+    target_precompile_headers(${name} REUSE_FROM heddle_test_headers)
+  endif()
+  if(NOT ARG_APART)
+    heddle_sources_together(${name})
+  endif()
   # Tests compile a sixth faster this way. Where they are slow, it is in the libraries that they test.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   if(HEDDLE_GOLD)

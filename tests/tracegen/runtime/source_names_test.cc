@@ -40,7 +40,9 @@ TEST(SourceNames, AnyTextIsAName) {
   for (const char* text : {"", "_Z", "_Znonsense", "__static__", "__static__0", "a__static__xyz"}) {
     EXPECT_EQ(SourceName(text), text);
   }
-  EXPECT_FALSE(SourceName(std::string(100000, '_') + "__intern__1").empty());
+  std::string name(100000, '_');
+  name += "__intern__1";
+  EXPECT_FALSE(SourceName(name).empty());
 }
 
 }  // namespace

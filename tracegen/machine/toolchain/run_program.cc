@@ -26,7 +26,7 @@ std::vector<std::string> ProgramsNamed(const std::string& name) {
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
     if (const char* folder = std::getenv(variable)) folders.push_back(absl::StrCat(folder, "/bin"));
   }
-  folders.push_back("/usr/local/cuda/bin");
+  folders.emplace_back("/usr/local/cuda/bin");
   std::vector<std::string> programs;
   for (const std::string& folder : folders) {
     const llvm::StringRef places[] = {folder};
