@@ -112,7 +112,8 @@ struct LaunchContext {
   int warp_size;
   int issue_cycles;  // core cycles that a warp's issue takes: ceil(warp size / SIMD width)
   int ports;
-  uint32_t pipeline_depth;  // the machine's; the run takes the stage off that the policy goes past
+  bool one_port_per_block = false;  // ThesisPipeline.blocks_on_one_scheduler; set by who runs the launch
+  uint32_t pipeline_depth;          // the machine's; the run takes the stage off that the policy goes past
   // Front end with a single pipeline: register banks, and whether instructions go through it to a memory stage (else
   // their latencies are fixed, and there is no pipeline).
   machine::v1::ThesisPipeline::BankPenalty bank_penalty;

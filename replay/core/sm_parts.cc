@@ -17,6 +17,7 @@ Formation::Setup SetupOf(const LaunchContext& context, bool* error_flag) {
   setup.max_threads = context.max_threads;
   setup.ports = context.ports;
   setup.any_lane = context.any_lane;
+  setup.one_port_per_block = context.one_port_per_block;
   setup.policy_name = context.policy_name;
   setup.error_flag = error_flag;
   return setup;

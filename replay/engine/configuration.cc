@@ -1,6 +1,7 @@
 #include "replay/engine/configuration.h"
 
 #include "absl/strings/str_cat.h"
+#include "replay/machine/machine.h"
 
 namespace heddle::replay {
 
@@ -58,6 +59,12 @@ absl::Status CheckFrontEnd(const CheckedConfiguration& configuration, const mach
         absl::StrCat("divergence policy '", configuration.divergence.name(), "' does not go with machine ",
                      machine.name(), ": an issue of it holds several PCs, which a buffer of one warp's instructions ",
                      "cannot feed; it runs under core.front_end = THESIS"));
+  }
+  if (BlocksOnOneScheduler(machine.core()) && configuration.dispatch.traits.warp_dispatch.has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "dispatcher '", configuration.dispatch.name(), "' does not go with machine ", machine.name(),
+        ": it gives an SM single warps, and core.thesis.blocks_on_one_scheduler divides whole blocks among schedulers; "
+        "choose another machine, or --set core.thesis.blocks_on_one_scheduler=false"));
   }
   const PolicySpec& fetch = configuration.fetch.written;
   if (fetch.name == Configuration().fetch.name && fetch.parameters.empty()) return absl::OkStatus();

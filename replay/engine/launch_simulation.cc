@@ -84,6 +84,7 @@ uint64_t LaunchSimulation::Residency(int blocks) const {
 void LaunchSimulation::CompleteContext(const WarpOccupancy& by_warp) {
   const CheckedConfiguration& configuration = run_.configuration;
   const PolicyTraits& traits = configuration.divergence.traits;
+  context_.one_port_per_block = BlocksOnOneScheduler(run_.options.machine.core());
   context_.by_warp = configuration.dispatch.traits.warp_dispatch.has_value();
   context_.capacity = static_cast<int>(residency_);
   // Two iterations of a virtual block may be under way at once, and a block may be there in part.

@@ -28,8 +28,13 @@ void SmArray::Make(uint32_t sm) {
   if (beside_.has_value()) run_.memory.MakeFor(*beside_, context_.l1_ways);
   const CheckedConfiguration& configuration = run_.configuration;
   const SmShared shared(run_.shared, sm);
-  const DivergenceContext policy_context{context_.program,  context_.warp_size, context_.max_threads,
-                                         context_.capacity, context_.ports,     shared};
+  const DivergenceContext policy_context{context_.program,
+                                         context_.warp_size,
+                                         context_.max_threads,
+                                         context_.capacity,
+                                         context_.ports,
+                                         context_.one_port_per_block,
+                                         shared};
   WatchedPolicy* watched = nullptr;
   std::unique_ptr<DivergencePolicy> policy = MakeWatched(configuration.divergence, policy_context, sm, watched);
   std::vector<WatchedPolicy*> all_watched = {watched};

@@ -58,6 +58,9 @@ struct WarpOccupancy {
 WarpOccupancy ComputeWarpOccupancy(const machine::v1::Machine& machine, const trace::Program& program,
                                    const trace::v1::Launch& launch, uint32_t registers = 0);
 
+// Whether all warps of a thread block issue on one scheduler (machine::v1::ThesisPipeline).
+bool BlocksOnOneScheduler(const machine::v1::Core& core);
+
 // Whether L1 data cache and shared memory share storage that is split anew for every launch.
 bool SplitsL1(const machine::v1::Hierarchy& memory);
 // Ways of the L1 data caches in a launch of which an SM holds `blocks` blocks: what shared memory leaves of their

@@ -98,6 +98,12 @@ absl::Status CheckSinglePipeline(const Core& core) {
     return Refuse("core.thesis.register_bank_penalty", static_cast<uint64_t>(pipeline.register_bank_penalty()),
                   "BANK_PENALTY_NONE, BANK_PENALTY_M or BANK_PENALTY_M_MINUS_1");
   }
+  if (pipeline.blocks_on_one_scheduler() && core.max_threads() % (core.schedulers() * core.warp_size()) != 0) {
+    return Refuse(
+        "core.max_threads", core.max_threads(),
+        absl::StrCat("a multiple of core.schedulers * core.warp_size = ", core.schedulers() * core.warp_size(),
+                     ": with core.thesis.blocks_on_one_scheduler each scheduler has its share"));
+  }
   return First({
       CheckRange("core.pipeline_depth", core.pipeline_depth(), 1, kMaxLatency),
       CheckLatency(core, "core.pipeline_depth", core.pipeline_depth()),

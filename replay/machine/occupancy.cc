@@ -23,6 +23,7 @@ struct Resource {
   const char* what;
   uint64_t need, have;
   bool bounds;
+  const char* owner = "the SM";
 };
 
 // `given`: in place of what the trace says; 0 = none.
@@ -38,6 +39,14 @@ uint64_t SharedBytes(const machine::v1::Core& core, const trace::Program& progra
          core.shared_bytes_per_block();
 }
 
+// Threads of an SM that blocks of `padded_threads` may have. Where a block is bound to one scheduler, whole blocks
+// share each scheduler's part.
+uint64_t BlockThreads(const machine::v1::Core& core, uint64_t padded_threads) {
+  if (!BlocksOnOneScheduler(core)) return core.max_threads();
+  const uint64_t blocks = core.max_threads() / core.schedulers() / padded_threads;
+  return blocks == 0 ? core.max_threads() / core.schedulers() : core.schedulers() * blocks * padded_threads;
+}
+
 // In the order in which a tie is named.
 std::array<Resource, 4> Resources(const machine::v1::Core& core, const trace::Program& program,
                                   const trace::v1::Launch& launch, uint64_t registers_per_thread) {
@@ -47,7 +56,8 @@ std::array<Resource, 4> Resources(const machine::v1::Core& core, const trace::Pr
   const uint64_t registers = padded_threads * RoundUp(registers_per_thread, kRegisterGranularity);
   const uint64_t shared = SharedBytes(core, program, launch);
   return {{
-      {"threads", "threads (rounded up to whole warps)", padded_threads, core.max_threads(), true},
+      {"threads", "threads (rounded up to whole warps)", padded_threads, BlockThreads(core, padded_threads), true,
+       BlocksOnOneScheduler(core) ? "a scheduler of the SM" : "the SM"},
       {"blocks", "blocks", 1, core.max_blocks(), true},
       {"registers", "registers", registers, core.registers(), registers != 0 && core.registers() != 0},
       {"shared_memory", "bytes of shared memory", shared, core.shared_memory_bytes(), shared != 0},
@@ -69,7 +79,8 @@ Occupancy BlocksThatFit(const std::array<Resource, 4>& resources, const Resource
 std::string Remedy(const Resource& resource, const machine::v1::Core& core) {
   const absl::string_view name = resource.name;
   const bool threads = name == "threads";
-  const uint64_t enough = threads ? RoundUp(resource.need, core.warp_size()) : std::bit_ceil(resource.need);
+  const uint64_t shares = BlocksOnOneScheduler(core) ? core.schedulers() : 1;
+  const uint64_t enough = threads ? shares * RoundUp(resource.need, core.warp_size()) : std::bit_ceil(resource.need);
   const absl::string_view field = threads               ? "max_threads"
                                   : name == "blocks"    ? "max_blocks"
                                   : name == "registers" ? "registers"
@@ -87,10 +98,11 @@ absl::StatusOr<Occupancy> ComputeOccupancy(const machine::v1::Machine& machine, 
   const Resource* bound = nullptr;
   Occupancy occupancy = BlocksThatFit(resources, bound);
   if (occupancy.blocks == 0) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "a block of kernel ", trace::BriefKernelName(program.name()), " (launch ", launch.id(),
-        ") does not fit on an SM of machine ", machine.name(), ": it needs ", bound->need, " ", bound->what,
-        ", the SM has ", bound->have, "; replay it on a larger machine, or with ", Remedy(*bound, machine.core())));
+    return absl::FailedPreconditionError(
+        absl::StrCat("a block of kernel ", trace::BriefKernelName(program.name()), " (launch ", launch.id(),
+                     ") does not fit on an SM of machine ", machine.name(), ": it needs ", bound->need, " ",
+                     bound->what, ", ", bound->owner, " has ", bound->have, "; replay it on a larger machine, or with ",
+                     Remedy(*bound, machine.core())));
   }
   return occupancy;
 }
@@ -108,6 +120,10 @@ WarpOccupancy ComputeWarpOccupancy(const machine::v1::Machine& machine, const tr
     occupancy.limit = "shared_memory";
   }
   return occupancy;
+}
+
+bool BlocksOnOneScheduler(const machine::v1::Core& core) {
+  return core.front_end() == machine::v1::Core::THESIS && core.thesis().blocks_on_one_scheduler();
 }
 
 bool SplitsL1(const machine::v1::Hierarchy& memory) {

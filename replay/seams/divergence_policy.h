@@ -143,7 +143,9 @@ struct DivergenceContext {
   int warp_size;
   int max_threads;  // hardware threads of the SM
   int max_blocks;
-  int ports;             // schedulers of the SM
+  int ports;  // schedulers of the SM
+  // All warps of block b issue on scheduler b mod ports, and hold no threads of another one's blocks.
+  bool one_port_per_block = false;
   SmShared shared = {};  // with other policies of the SM
 };
 

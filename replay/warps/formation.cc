@@ -25,7 +25,8 @@ Formation::Formation(const Setup& setup)
       rules_(threads_, setup.warp_size, setup.any_lane),
       inserted_(table_.state.size(), 0),
       failure_(setup.policy_name, setup.error_flag),
-      ports_(setup.ports) {}
+      ports_(setup.ports),
+      one_port_per_block_(setup.one_port_per_block) {}
 
 void Formation::RemoveBlock(BlockId block, ThreadId first_thread, uint32_t hardware_threads) {
   const std::optional<ThreadId> live = threads_.Remove(block, first_thread, hardware_threads);

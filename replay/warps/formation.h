@@ -43,9 +43,10 @@ class Formation {
     int warp_size = 32;
     int max_threads = 0;  // hardware threads, at most kMaxSlots
     int ports = 1;
-    bool any_lane = false;       // PolicyTraits::any_lane
-    std::string policy_name;     // for messages
-    bool* error_flag = nullptr;  // set when a rule is broken or a limit met, for who asks in every cycle
+    bool any_lane = false;            // PolicyTraits::any_lane
+    bool one_port_per_block = false;  // ThesisPipeline.blocks_on_one_scheduler
+    std::string policy_name;          // for messages
+    bool* error_flag = nullptr;       // set when a rule is broken or a limit met, for who asks in every cycle
   };
 
   explicit Formation(const Setup& setup);
@@ -253,6 +254,10 @@ class Formation {
     changes_.Note(slot, SlotChanges::kThreads);
     pool_.Return(slot);
   }
+  // Where blocks are bound to ports: that of a thread's block.
+  uint8_t PortOf(ThreadId thread) const { return static_cast<uint8_t>(threads_.block(thread) % ports_); }
+  // Where blocks are bound to ports: whether all threads are of blocks of `port`; false after Fail.
+  bool CheckPort(std::string_view operation, SlotId slot, uint8_t port, const Lanes& lanes);
   // Checks threads that are to enter a slot at `at`; false after Fail.
   bool CheckEntering(std::string_view operation, SlotId slot, Position at, const Lanes& lanes);
   // Threads that passed the check enter the slot; the slot's state counts them from now on.
@@ -275,6 +280,7 @@ class Formation {
   Resolving resolving_;
   PolicyFailure failure_;
   const int ports_;
+  const bool one_port_per_block_;
 };
 
 }  // namespace heddle::replay

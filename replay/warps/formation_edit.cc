@@ -59,17 +59,37 @@ SlotId Formation::Allocate(std::string_view operation) {
   return slot;
 }
 
+bool Formation::CheckPort(std::string_view operation, SlotId slot, uint8_t port, const Lanes& lanes) {
+  if (!one_port_per_block_) return true;
+  for (LaneMask left = lanes.mask; left != 0; left &= left - 1) {
+    const ThreadId thread = lanes.thread[std::countr_zero(left)];
+    if (PortOf(thread) == port) continue;
+    Fail(operation, slot,
+         absl::StrCat("thread ", thread, " is of a block on scheduler ", static_cast<int>(PortOf(thread)),
+                      ", the warp is on ", static_cast<int>(port)));
+    return false;
+  }
+  return true;
+}
+
 bool Formation::CheckEntering(std::string_view operation, SlotId slot, Position at, const Lanes& lanes) {
   if (rules_.HoldForNeighbours(at, lanes)) return true;
   const std::string violation = rules_.Violation(at, lanes);
-  if (violation.empty()) return true;
+  if (violation.empty()) {
+    return !one_port_per_block_ ||
+           CheckPort(operation, slot, PortOf(lanes.thread[std::countr_zero(lanes.mask)]), lanes);
+  }
   Fail(operation, slot, violation);
   return false;
 }
 
 void Formation::Enter(SlotId slot, const Lanes& lanes) {
   Lanes& inside = table_.lanes[slot];
-  if (inside.mask == 0) table_.block[slot] = threads_.block(lanes.thread[std::countr_zero(lanes.mask)]);
+  if (inside.mask == 0) {
+    const ThreadId first = lanes.thread[std::countr_zero(lanes.mask)];
+    table_.block[slot] = threads_.block(first);
+    if (one_port_per_block_) table_.port[slot] = PortOf(first);
+  }
   threads_.Enter(slot, StateOfSlot(slot), lanes, inside);
   changes_.Note(slot, SlotChanges::kThreads);
 }
@@ -152,6 +172,7 @@ void Formation::Join(SlotId slot, const Lanes& lanes) {
     return;
   }
   if (!CheckEntering("Join", slot, table_.position[slot], lanes)) return;
+  if (!CheckPort("Join", slot, table_.port[slot], lanes)) return;
   Enter(slot, lanes);
   if (table_.state[slot] == SlotState::kOffered) {
     if (WarpScheduler* watcher = scheduler(slot)) watcher->Grown(slot, lanes);
@@ -182,6 +203,7 @@ SlotId Formation::Split(SlotId slot, LaneMask mask) {
   changes_.Note(part, SlotChanges::kThreads);
   table_.block[part] = threads_.block(moved.thread[std::countr_zero(mask)]);
   table_.block[slot] = threads_.block(lanes.thread[std::countr_zero(lanes.mask)]);
+  if (one_port_per_block_) table_.port[part] = table_.port[slot];
   const SlotState state = table_.state[slot];
   if (state == SlotState::kOffered) {
     if (WarpScheduler* watcher = scheduler(slot)) watcher->Grown(slot, Lanes{});
@@ -214,6 +236,7 @@ void Formation::Merge(SlotId from, SlotId into) {
     Fail("Merge", from, absl::StrCat("it has other instructions inserted than slot ", into));
     return;
   }
+  if (!CheckPort("Merge", from, table_.port[into], table_.lanes[from])) return;
   const Lanes moved = table_.lanes[from];
   SetState(from, SlotState::kParked, table_.held[from]);
   const ThreadState before = StateOfSlot(from);
@@ -264,7 +287,7 @@ void Formation::SetPort(SlotId slot, uint8_t port) {
     Fail("SetPort", slot, absl::StrCat("port ", static_cast<int>(port), " of ", ports_));
     return;
   }
-  if (table_.port[slot] == port) return;
+  if (table_.port[slot] == port || !CheckPort("SetPort", slot, port, table_.lanes[slot])) return;
   if (table_.state[slot] != SlotState::kOffered) {
     table_.port[slot] = port;
     changes_.Note(slot, SlotChanges::kState);

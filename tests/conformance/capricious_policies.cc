@@ -23,6 +23,7 @@ class Capricious final : public DivergencePolicy {
       : random_(static_cast<uint64_t>(parameters.Integer("seed"))),
         warp_size_(context.warp_size),
         ports_(context.ports),
+        bound_(context.one_port_per_block),
         issue_slots_(issue_slots),
         mixes_blocks_(parameters.Choice("scope") == "core") {
     constexpr uint32_t kAll[] = {kEveryInstruction, kEveryBlockEnd, kEveryCycle, kIssue,
@@ -203,7 +204,7 @@ class Capricious final : public DivergencePolicy {
   void Meddle(SlotId slot, WarpEditor& editor) {
     if (inserts_ && random_.Chance(8)) editor.InsertInstructions(slot, static_cast<uint32_t>(random_.In(1, 2)));
     if (prioritises_ && random_.Chance(20)) editor.SetPriority(slot, static_cast<uint8_t>(random_.Below(3)));
-    if (random_.Chance(10)) editor.SetPort(slot, static_cast<uint8_t>(random_.Below(ports_)));
+    if (!bound_ && random_.Chance(10)) editor.SetPort(slot, static_cast<uint8_t>(random_.Below(ports_)));
     if (random_.Chance(10)) editor.SetGroup(slot, static_cast<uint32_t>(random_.Below(7)));
     const Position at = editor.table().position[slot];
     if (random_.Chance(20)) editor.SetStop(slot, Position(at.pc() + 1 + random_.Below(3), at.depth()));
@@ -227,6 +228,7 @@ class Capricious final : public DivergencePolicy {
         if (from == into || !Resting(table, from) || table.position[from] != table.position[into]) continue;
         if ((table.lanes[from].mask & table.lanes[into].mask) != 0) continue;
         if (!mixes_blocks_ && table.block[from] != table.block[into]) continue;
+        if (bound_ && table.port[from] != table.port[into]) continue;
         if (inserts_) continue;  // inserted instructions would have to be equal
         editor.Merge(static_cast<SlotId>(from), static_cast<SlotId>(into));
         ++counters_[kMerges];
@@ -253,6 +255,7 @@ class Capricious final : public DivergencePolicy {
   Random random_;
   int warp_size_;
   int ports_;
+  bool bound_;  // blocks are, to ports
   int issue_slots_;
   bool mixes_blocks_;
   uint32_t interests_ = 0;

@@ -61,6 +61,16 @@ void DrawBranches(uint64_t seed, machine::v1::Core& core) {
   if (random.Chance(20)) core.set_branches(machine::v1::Core::AT_ISSUE);
 }
 
+// `block`: threads of one, in whole warps.
+void DrawBlockBinding(uint64_t seed, uint32_t block, machine::v1::Core& core) {
+  Random random(MixAll({seed, 36}));
+  if (core.schedulers() == 1 || !random.Chance(40)) return;
+  core.mutable_thesis()->set_blocks_on_one_scheduler(true);
+  const uint32_t share =
+      block * static_cast<uint32_t>(random.In(1, 2)) + core.warp_size() * static_cast<uint32_t>(random.Below(2));
+  core.set_max_threads(core.schedulers() * share);
+}
+
 }  // namespace
 
 machine::v1::Machine RandomMachine(uint64_t seed, const MachineNeeds& needs) {
@@ -117,6 +127,7 @@ machine::v1::Machine RandomMachine(uint64_t seed, const MachineNeeds& needs) {
     core.mutable_block_barriers()->set_arrival_interval(random.OneOf({0u, 1u, 2u, 7u}));
     core.mutable_block_barriers()->set_release_latency(random.OneOf({0u, 1u, 12u, 150u}));
   }
+  DrawBlockBinding(seed, padded, core);
   return machine;
 }
 
@@ -125,6 +136,7 @@ machine::v1::Machine RandomBufferMachine(uint64_t seed, const MachineNeeds& need
   machine::v1::Machine machine = RandomMachine(seed, needs);
   machine::v1::Core& core = *machine.mutable_core();
   core.set_front_end(machine::v1::Core::IBUFFER);
+  core.clear_thesis();
   core.clear_scripted_latency();
   core.set_schedulers(static_cast<uint32_t>(random.In(1, 4)));
   core.set_skip_empty_groups(random.Chance(30));

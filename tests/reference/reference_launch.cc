@@ -49,6 +49,9 @@ Residency ComputeResidency(const machine::v1::Machine& machine, const trace::Lau
   const uint64_t registers = threads * ((registers_per_thread + 3) / 4 * 4);
   const uint64_t shared = SharedBytes(machine, launch);
   Residency residency{core.max_threads() / threads, "threads"};
+  if (core.thesis().blocks_on_one_scheduler()) {
+    residency.blocks = core.max_threads() / core.schedulers() / threads * core.schedulers();
+  }
   const auto limit = [&](uint64_t blocks, const char* name) {
     if (blocks < residency.blocks) residency = {blocks, name};
   };

@@ -18,6 +18,7 @@ Formation::Setup SetupOf(const ReferenceLaunch& launch) {
   setup.max_threads = static_cast<int>(launch.machine->core().max_threads());
   setup.ports = static_cast<int>(launch.machine->core().schedulers());
   setup.any_lane = launch.policies->divergence.traits.lanes.any;
+  setup.one_port_per_block = launch.machine->core().thesis().blocks_on_one_scheduler();
   setup.policy_name = launch.policies->divergence.name();
   return setup;
 }
@@ -37,7 +38,7 @@ ReferenceSm::ReferenceSm(const ReferenceLaunch& launch, uint32_t sm, int capacit
   const int ports = static_cast<int>(core.schedulers());
   policy_ = launch.policies->divergence.entry->make(
       DivergenceContext{program(), warp_size(), threads, static_cast<int>(core.max_blocks()), ports,
-                        SmShared(*launch.shared, sm)},
+                        core.thesis().blocks_on_one_scheduler(), SmShared(*launch.shared, sm)},
       launch.policies->divergence.parameters);
   interests_ = policy_->interests();
   policy_->SetIssueView(*this);

@@ -55,9 +55,9 @@ PolicyDriver::PolicyDriver(Scenario scenario, Options options)
   shared_.emplace(StateShape{.warp_size = warp_size, .max_threads = hardware_threads, .ports = 1, .sms = 1},
                   /*in_order=*/true);
   shared_->BeginLaunch();
-  policy_ =
-      (*divergence)
-          ->make({program(), warp_size, hardware_threads, blocks, 1, SmShared(*shared_, 0)}, *divergence_parameters);
+  policy_ = (*divergence)
+                ->make({program(), warp_size, hardware_threads, blocks, 1, false, SmShared(*shared_, 0)},
+                       *divergence_parameters);
   policy_->SetIssueView(view_);
   scheduler_ = (*scheduler)
                    ->make({formation_->table(), program(), warp_size, hardware_threads, blocks, 0, 1,

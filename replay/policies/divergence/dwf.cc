@@ -2,6 +2,7 @@
 // waiting threads that have the same next PC (Fung, chapter 4). The PC-warp table and the warp pool have no limits
 // (Fung, Figures 6.2 and 6.6), or with resources=limited their sizes (Table 7.1). Which warp of the pool issues next is
 // the scheduler's choice: dtime, dpc, dmaj, dmin, dpdpri, or any other.
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +28,7 @@ class Dwf final : public DivergencePolicy {
       : warp_size_(context.warp_size),
         lane_aware_(parameters.Bool("lane_aware")),
         scope_is_core_(parameters.Choice("scope") == "core"),
+        pools_(context.one_port_per_block ? static_cast<uint32_t>(context.ports) : 1),
         barrier_regroup_(parameters.Bool("barrier_regroup")),
         is_barrier_(context.program.instruction_count(), 0),
         banks_(PenaltyOf(parameters), static_cast<int>(parameters.Integer("bank_penalty_unit")), context.warp_size),
@@ -103,7 +105,7 @@ class Dwf final : public DivergencePolicy {
 
   static PcWarpTable::Setup TableOf(const DivergenceContext& context, const Parameters& parameters) {
     PcWarpTable::Setup setup;
-    setup.scopes = static_cast<uint32_t>(context.max_blocks);
+    setup.scopes = static_cast<uint32_t>(std::max(context.max_blocks, context.ports));
     setup.instructions = context.program.instruction_count();
     setup.entries = Limited(parameters) ? static_cast<uint32_t>(parameters.Integer("lut_entries")) : 0;
     setup.ways = static_cast<uint32_t>(parameters.Integer("lut_ways"));
@@ -134,7 +136,7 @@ class Dwf final : public DivergencePolicy {
   // Rules R1 and R2 of the thesis's section 4.2: join the warp that is being filled at this PC; threads whose lanes are
   // taken there start a new one, which is filled from now on.
   void Insert(Position at, BlockId block, const Lanes& lanes, bool counts_splits, WarpEditor& editor) {
-    const uint32_t scope = scope_is_core_ && is_barrier_[at.pc()] == 0 ? 0 : block;
+    const uint32_t scope = scope_is_core_ && is_barrier_[at.pc()] == 0 ? block % pools_ : block;
     const WarpTable& table = editor.table();
     const SlotId slot = pc_warps_.Find(scope, at, table);
     if (slot == kNoSlot) {
@@ -198,6 +200,7 @@ class Dwf final : public DivergencePolicy {
   const int warp_size_;
   const bool lane_aware_;
   const bool scope_is_core_;
+  const uint32_t pools_;  // among which blocks are divided: one, or one per scheduler that has its own blocks
   const bool barrier_regroup_;
   std::vector<uint8_t> is_barrier_;  // by PC
   DwfCounters counters_;

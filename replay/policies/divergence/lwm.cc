@@ -32,7 +32,7 @@ class Lwm final : public DivergencePolicy {
         large_warp_threads_(static_cast<size_t>(parameters.Integer("large_warp_threads"))),
         refetch_first_(parameters.Choice("refetch") == "first"),
         taken_first_(parameters.Bool("taken_first")),
-        ports_(context.ports),
+        ports_(context.one_port_per_block ? 0 : context.ports),
         large_warps_(static_cast<size_t>(context.max_threads / context.warp_size) + 1),
         sub_warps_(kMaxSlots),
         decides_(context.program.instruction_count(), 0),
@@ -361,7 +361,7 @@ class Lwm final : public DivergencePolicy {
     if (large.age == 0) large.age = editor.table().formed[slot];
     editor.SetAge(slot, large.age);
     editor.SetGroup(slot, large.id);
-    editor.SetPort(slot, static_cast<uint8_t>(large.id % static_cast<uint32_t>(ports_)));
+    if (ports_ != 0) editor.SetPort(slot, static_cast<uint8_t>(large.id % static_cast<uint32_t>(ports_)));
     sub_warps_[slot].parts.assign(parts.begin(), parts.end());
     sub_warps_[slot].fetch = number;
     large.fetches[number].slots.push_back(slot);
@@ -430,7 +430,7 @@ class Lwm final : public DivergencePolicy {
   size_t large_warp_threads_;
   bool refetch_first_;
   bool taken_first_;
-  int ports_;
+  int ports_;                           // over which large warps are spread; 0: blocks are bound to theirs
   std::vector<LargeWarp> large_warps_;  // by number; also WarpTable::group
   std::vector<SubWarp> sub_warps_;      // by slot
   // By PC: whether the instruction decides where its threads go, and whether they may have to wait for others there.

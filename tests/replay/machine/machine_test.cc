@@ -339,6 +339,8 @@ TEST(MachineCheck, RefusesImpossibleFrontEndsWithThePath) {
               HasSubstr("memory.hierarchy.l2.cache.pending_hits = 1: must be JOIN_MSHR"));
   EXPECT_EQ(baws("memory.hierarchy.l1_data.pending_hits=OWN_REQUEST"), "accepted");
   EXPECT_THAT(refusal("capri_fx5800", "core.pipeline_depth=2"), HasSubstr("core.pipeline_depth = 2: must be 3"));
+  EXPECT_THAT(refusal("harp_fermi", "core.max_threads=1504"),
+              HasSubstr("core.max_threads = 1504: must be a multiple of core.schedulers * core.warp_size = 64"));
 }
 
 TEST(MachineCheck, RefusesScriptedLatenciesThatCannotBe) {
@@ -409,6 +411,17 @@ TEST(OccupancyRule, RoundsThreadsUpToWarpsAndRegistersToMultiplesOfFour) {
   EXPECT_EQ(ComputeOccupancy(machine, KernelThatNeeds(9), LaunchOf(32))->blocks, 2);
   machine.mutable_core()->set_registers(64 * 12 - 1);
   EXPECT_FALSE(ComputeOccupancy(machine, KernelThatNeeds(9), LaunchOf(33)).ok());
+}
+
+// Lashgar et al., HARP, Table 5: concurrent threads per scheduler, of which an SM has two.
+TEST(OccupancyRule, WhereABlockIsBoundToASchedulerEachHasItsShare) {
+  const machine::v1::Machine machine = Load("harp_fermi");
+  EXPECT_EQ(ComputeOccupancy(machine, KernelThatNeeds(4), LaunchOf(256))->blocks, 6);
+  EXPECT_EQ(ComputeOccupancy(machine, KernelThatNeeds(4), LaunchOf(128))->blocks, 12);
+  EXPECT_EQ(ComputeOccupancy(machine, KernelThatNeeds(4), LaunchOf(512))->blocks, 2) << "three fit on the SM";
+  EXPECT_THAT(std::string(ComputeOccupancy(machine, KernelThatNeeds(4), LaunchOf(1000)).status().message()),
+              AllOf(HasSubstr("1024 threads"), HasSubstr("a scheduler of the SM has 768"),
+                    HasSubstr("--set core.max_threads=2048")));
 }
 
 TEST(OccupancyRule, ARequestedRegisterCountReplacesTheEstimate) {
