@@ -171,6 +171,8 @@ absl::Status CheckFirstLevels(const machine::v1::Machine& machine) {
   checks.Range("shared.banks", hierarchy.shared().banks(), 1, 1024);
   checks.Range("shared.parts", hierarchy.shared().parts(), 1, machine.core().warp_size(), "parts of a warp");
   checks.Latency("shared.latency", hierarchy.shared().latency());
+  checks.Range("shared.atomic_cycles", hierarchy.shared().atomic_cycles(), 0, kMaxLatency);
+  checks.Range("atomic_cycles", hierarchy.atomic_cycles(), 0, kMaxLatency);
   if (hierarchy.l1_data().sets() != 0) {
     checks.Add(CheckCache(checks.Path("l1_data"), hierarchy.l1_data(), machine.sms(), true));
   }

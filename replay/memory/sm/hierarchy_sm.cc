@@ -25,7 +25,8 @@ std::array<uint32_t, kFirstLevels> MissQueues(const machine::v1::Hierarchy& memo
 }
 
 uint32_t UsualLatency(const machine::v1::Hierarchy& memory) {
-  uint32_t latency = std::max(1u, memory.shared().latency()) + kMaxLanes;
+  uint32_t latency = std::max(1u, memory.shared().latency()) + memory.shared().atomic_cycles() + kMaxLanes;
+  latency = std::max(latency, memory.atomic_cycles());
   for (const FirstLevel level : kLevels) latency = std::max(latency, ConfigOf(memory, level).hit_cycles());
   return latency;
 }

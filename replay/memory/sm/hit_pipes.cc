@@ -11,7 +11,7 @@ HitPipes::HitPipes(const machine::v1::Hierarchy& memory, AccessTable& accesses)
   };
   // A pipeline holds what enters it in its length without anybody in its way.
   const uint32_t banks = DataBanks::CountOf(memory.l1_data());
-  make(RegisterSource::kShared, memory.shared().latency());
+  make(RegisterSource::kShared, memory.shared().latency() + memory.shared().atomic_cycles());
   make(RegisterSource::kTexture, memory.l1_texture().hit_cycles());
   make(RegisterSource::kConstant, memory.l1_constant().hit_cycles());
   make(RegisterSource::kDataHits, std::max(1u, memory.l1_data().hit_cycles()) * (banks == 0 ? kMaxLanes : banks));

@@ -17,7 +17,9 @@ StageTiming::StageTiming(const machine::v1::Machine& machine) {
     issue = std::max(1u, core.units().memory_issue_latency());
     hold *= std::max(1u, core.units().memory_initiation_interval());
   }
-  shared_latency = std::max(1u, machine.memory().hierarchy().shared().latency());
+  const machine::v1::SharedMemory& shared = machine.memory().hierarchy().shared();
+  shared_latency = std::max(1u, shared.latency());
+  shared_atomic_latency = shared_latency + shared.atomic_cycles();
 }
 
 MemoryStage::MemoryStage(const machine::v1::Machine& machine, FirstLevelCaches& caches, NetworkInterface& network,
@@ -113,7 +115,8 @@ StepResult MemoryStage::MakeSharedStep(const AccessStep& step, Cycle now) {
   const uint32_t extra = step.passes > timing_.lane_groups ? step.passes - timing_.lane_groups : 0;
   if (access_.op != OP_STORE) {
     if (!pipes_.HasRoom(RegisterSource::kShared)) return BlockedOnReturns();
-    pipes_.Hit(RegisterSource::kShared, access_.WaiterOf(step), now + extra + timing_.shared_latency);
+    const uint32_t latency = access_.op == OP_ATOMIC ? timing_.shared_atomic_latency : timing_.shared_latency;
+    pipes_.Hit(RegisterSource::kShared, access_.WaiterOf(step), now + extra + latency);
   }
   access_.ready = now + step.passes;
   access_.done = now + extra + 1;

@@ -26,6 +26,7 @@ struct StageTiming {
   uint32_t issue = 1;       // from the submission to the first cycle in the stage
   uint32_t hold;            // least of an instruction in the stage
   uint32_t shared_latency;  // from an access of shared memory to its data
+  uint32_t shared_atomic_latency;
 };
 
 // Instructions go through it in order, one at a time, and each makes the steps of its plan: in shared memory, in the

@@ -9,6 +9,7 @@ ReplyPath::ReplyPath(const machine::v1::Hierarchy& memory, FirstLevelCaches& cac
                      HitPipes& pipes, AccessTable& accesses, DirectRequests& directs, InstructionFetches& fetches,
                      MemoryClient& client)
     : returns_per_cycle_(memory.returns_per_cycle()),
+      atomic_cycles_(memory.atomic_cycles()),
       caches_(caches),
       network_(network),
       pipes_(pipes),
@@ -27,6 +28,7 @@ bool ReplyPath::TakeReply(const MemoryRequest& reply, Cycle now) {
     SetDrains(reply.cache);
     if (DirectRequests::IsTag(reply.tag)) {
       direct_ = reply.tag;
+      direct_cycles_ = reply.kind == RequestKind::kAtomic ? atomic_cycles_ : 0;
     } else {
       freed = Fill(reply.cache, reply, now);
     }
@@ -108,7 +110,7 @@ bool ReplyPath::DrainOne(FirstLevel level, Cycle now) {
   if (of.draining() == MshrTable::kNone) {
     // An atomic, or a load where there is no cache.
     ClearDrains(level);
-    accesses_.Deliver(directs_.Take(direct_), now, /*returned=*/true);
+    accesses_.Deliver(directs_.Take(direct_), now + direct_cycles_, /*returned=*/true);
     return false;
   }
   const Waiter waiter = of.TakeWaiter(now);

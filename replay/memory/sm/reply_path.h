@@ -57,10 +57,12 @@ class ReplyPath {
   bool FinishEntry(FirstLevel level, Cycle now);
   bool Fill(FirstLevel level, const MemoryRequest& reply, Cycle now);
 
-  uint8_t draining_ = 0;     // bit mask of levels that drain
-  uint8_t last_return_ = 0;  // source
-  uint32_t direct_ = 0;      // if the data cache drains without an MSHR: the tag of the reply
+  uint8_t draining_ = 0;        // bit mask of levels that drain
+  uint8_t last_return_ = 0;     // source
+  uint32_t direct_ = 0;         // if the data cache drains without an MSHR: the tag of the reply
+  uint32_t direct_cycles_ = 0;  // then its data are there so much later
   const uint32_t returns_per_cycle_;
+  const uint32_t atomic_cycles_;
   FirstLevelCaches& caches_;
   NetworkInterface& network_;
   HitPipes& pipes_;

@@ -50,6 +50,8 @@ void RandomMemoryCase::MakeMachine() {
   memory.mutable_shared()->set_broadcast(Below(2) != 0);
   memory.mutable_shared()->set_latency(OneOf({1u, 3u, 20u}));
   memory.mutable_shared()->set_merge_atomics(Below(3) == 0);
+  memory.mutable_shared()->set_atomic_cycles(OneOf({0u, 0u, 1u, 9u}));
+  memory.set_atomic_cycles(OneOf({0u, 0u, 1u, 30u, 204u}));
   memory.set_returns_per_cycle(OneOf({0u, 0u, 1u, 1u, 2u, 4u, 8u}));
   Cache& data = *memory.mutable_l1_data();
   MakeCache(data, OneOf({32u, 64u, 128u, 256u}));

@@ -28,8 +28,8 @@ ReferenceSmMemory::ReferenceSmMemory(const machine::v1::Machine& machine, const 
     places_ = 1 + (latency_ - 1) / hold_ + ((latency_ - 1) % hold_ != 0 ? 1 : 0);
   }
   const uint32_t banks = memory_.l1_data().ideal_ports() ? kMaxLanes : std::max(1u, memory_.l1_data().banks());
-  pipe_places_ = {memory_.shared().latency(), level_[kTextureLevel].hit_cycles, level_[kConstantLevel].hit_cycles,
-                  level_[kDataLevel].hit_cycles * banks, 0};
+  pipe_places_ = {memory_.shared().latency() + memory_.shared().atomic_cycles(), level_[kTextureLevel].hit_cycles,
+                  level_[kConstantLevel].hit_cycles, level_[kDataLevel].hit_cycles * banks, 0};
 }
 
 void ReferenceSmMemory::RunCycle(Cycle now) {
@@ -75,6 +75,7 @@ void ReferenceSmMemory::TakeReply(Cycle now) {
   } else if (purpose.mshr == nullptr) {
     direct_drains_ = true;
     direct_ = purpose.waiter;
+    direct_is_atomic_ = reply->kind == RequestKind::kAtomic;
   } else {
     level.draining = purpose.mshr;
     const bool asks = index == kDataLevel && policy_ != nullptr;
@@ -102,7 +103,7 @@ void ReferenceSmMemory::Drain(int index, Cycle now) {
   Level& level = level_[index];
   if (level.draining == nullptr) {
     direct_drains_ = false;
-    Data(direct_, now, true);
+    Data(direct_, now + (direct_is_atomic_ ? memory_.atomic_cycles() : 0), true);
     return;
   }
   const std::shared_ptr<ReferenceMshr> mshr = level.draining;

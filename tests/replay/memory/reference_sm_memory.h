@@ -161,6 +161,7 @@ class ReferenceSmMemory : public SmMemory {
   std::map<uint32_t, uint64_t> lines_for_;  // by fetcher: the line of the program that has come for its next fetch
   bool direct_drains_ = false;
   ReferenceWaiter direct_;
+  bool direct_is_atomic_ = false;
   int last_sent_ = 0;
   int last_source_ = 0;
 

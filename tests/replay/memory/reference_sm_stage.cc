@@ -176,7 +176,9 @@ bool ReferenceSmMemory::MakeStep(Step& step, Cycle now, bool hits_return) {
   if (step.unit == kShared) {
     const uint32_t extra = step.passes > groups_ ? step.passes - groups_ : 0;
     if (!store && PipeFull(kSharedSource)) return false;
-    if (!store) AddHit(kSharedSource, step, now + extra + memory_.shared().latency());
+    const bool atomic = instructions_.at(current_).access.op == trace::v1::OP_ATOMIC;
+    const uint32_t latency = memory_.shared().latency() + (atomic ? memory_.shared().atomic_cycles() : 0);
+    if (!store) AddHit(kSharedSource, step, now + extra + latency);
     next_step_ = now + step.passes;
     store_done_ = now + extra + 1;
     return true;

@@ -291,11 +291,29 @@ class Fitter {
                                    .present = l2.rop_cycles(),
                                    .set = [&](uint32_t cycles) { l2.set_rop_cycles(cycles); }},
                                   L2Chain(machine())));
-    return Adjust("latency_dram",
-                  {.path = "memory.hierarchy.l2.dram_pipe_cycles",
-                   .present = l2.dram_pipe_cycles(),
-                   .set = [&](uint32_t cycles) { l2.set_dram_pipe_cycles(cycles); }},
-                  DramChain(machine()));
+    HEDDLE_RETURN_IF_ERROR(Adjust("latency_dram",
+                                  {.path = "memory.hierarchy.l2.dram_pipe_cycles",
+                                   .present = l2.dram_pipe_cycles(),
+                                   .set = [&](uint32_t cycles) { l2.set_dram_pipe_cycles(cycles); }},
+                                  DramChain(machine())));
+    HEDDLE_RETURN_IF_ERROR(
+        SetAtomicLatency("latency_atomic_shared",
+                         {.path = "memory.hierarchy.shared.atomic_cycles",
+                          .present = memory.shared().atomic_cycles(),
+                          .set = [&](uint32_t cycles) { memory.mutable_shared()->set_atomic_cycles(cycles); }},
+                         trace::v1::SPACE_SHARED));
+    return SetAtomicLatency("latency_atomic_global",
+                            {.path = "memory.hierarchy.atomic_cycles",
+                             .present = memory.atomic_cycles(),
+                             .set = [&](uint32_t cycles) { memory.set_atomic_cycles(cycles); }},
+                            trace::v1::SPACE_GLOBAL);
+  }
+
+  // Atomics of one thread, which wait for nobody.
+  absl::Status SetAtomicLatency(const char* benchmark, const Fitting::Field& field, trace::v1::MemorySpace space) {
+    const std::optional<Measured> value = fitting_.Find(benchmark, {{"threads", "1"}});
+    if (!value.has_value()) return absl::OkStatus();
+    return fitting_.Adjust(*value, field, AtomicChain(machine(), space));
   }
 
   // A load from another block's shared memory is two ways through the network, and an access to shared memory.
@@ -360,8 +378,6 @@ class Fitter {
                  {"shared_conflict_cycles", kNoValue},
                  {"launch_overhead", kNoValue},
                  {"latency_vote", kNoValue},
-                 {"latency_atomic_shared", kNoValue},
-                 {"latency_atomic_global", kNoValue},
                  {"throughput_atomic_global", kNoValue},
                  {"latency_copy", "issue_latency and write_latency of core.copies are in it both"},
                  {"latency_transaction_barrier",

@@ -13,6 +13,7 @@ namespace v1 = trace::v1;
 
 constexpr uint64_t kLinks = 256;  // that count
 constexpr uint32_t kLoadBytes = 8;
+constexpr uint32_t kAtomicBytes = 4;
 
 uint64_t Links(const Chain& chain) { return chain.addresses.empty() ? chain.instructions : chain.addresses.size(); }
 
@@ -20,7 +21,7 @@ SyntheticKernel KernelOf(const Chain& chain, uint64_t links) {
   v1::Instruction link = SyntheticOperation(chain.op, chain.mnemonic.c_str(), 1, 1);
   if (!chain.addresses.empty()) {
     link.set_space(chain.space);
-    link.set_access_bytes(kLoadBytes);
+    link.set_access_bytes(chain.op == v1::OP_ATOMIC ? kAtomicBytes : kLoadBytes);
   }
   SyntheticKernel kernel;
   kernel.blocks = kernel.cluster_blocks = chain.blocks;
@@ -118,6 +119,17 @@ absl::StatusOr<Chain> SharedChain(const machine::v1::Machine& machine) {
   Chain chain = Loads(v1::SPACE_SHARED);
   chain.warm_up = 1;
   chain.addresses.assign(chain.warm_up + kLinks, kSyntheticSharedBase);
+  return chain;
+}
+
+absl::StatusOr<Chain> AtomicChain(const machine::v1::Machine& machine, v1::MemorySpace space) {
+  HEDDLE_RETURN_IF_ERROR(HierarchyOf(machine).status());
+  Chain chain = Loads(space);
+  chain.op = v1::OP_ATOMIC;
+  chain.mnemonic = "atom.add.u32";
+  chain.warm_up = 1;
+  const uint64_t base = space == v1::SPACE_SHARED ? kSyntheticSharedBase : kSyntheticGlobalBase;
+  chain.addresses.assign(chain.warm_up + kLinks, base);
   return chain;
 }
 

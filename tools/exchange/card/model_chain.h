@@ -24,13 +24,15 @@ struct Chain {
 };
 
 // Loads that the L1 has; that the L2 has and the L1 has not; that only the DRAM has; all over a footprint, a line of
-// 128 bytes apart; of shared memory; of shared memory of the other block of a cluster of two; and operations. What
-// counts are some hundred instructions after a warm-up. InvalidArgument: the machine has no such level.
+// 128 bytes apart; of shared memory; atomics on one word of global or shared memory; loads of shared memory of the
+// other block of a cluster of two; and operations. What counts are some hundred instructions after a warm-up.
+// InvalidArgument: the machine has no such level.
 absl::StatusOr<Chain> L1Chain(const machine::v1::Machine& machine);
 absl::StatusOr<Chain> L2Chain(const machine::v1::Machine& machine);
 absl::StatusOr<Chain> DramChain(const machine::v1::Machine& machine);
 absl::StatusOr<Chain> FootprintChain(const machine::v1::Machine& machine, uint64_t bytes);
 absl::StatusOr<Chain> SharedChain(const machine::v1::Machine& machine);
+absl::StatusOr<Chain> AtomicChain(const machine::v1::Machine& machine, trace::v1::MemorySpace space);
 absl::StatusOr<Chain> ClusterChain(const machine::v1::Machine& machine);
 Chain OperationChain(trace::v1::OpClass op, const std::string& mnemonic);
 
