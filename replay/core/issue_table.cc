@@ -31,7 +31,8 @@ OperationTiming::Operation OperationOf(const trace::v1::Instruction& instruction
     case OpClass::OP_CONVERT:
       return OperationTiming::CONVERT;
     case OpClass::OP_WARP:
-      return absl::StartsWithIgnoreCase(instruction.mnemonic(), "shfl") ? OperationTiming::SHUFFLE
+      if (absl::StartsWithIgnoreCase(instruction.mnemonic(), "shfl")) return OperationTiming::SHUFFLE;
+      return absl::StartsWithIgnoreCase(instruction.mnemonic(), "vote") ? OperationTiming::VOTE
                                                                         : OperationTiming::INT_ALU;
     case OpClass::OP_BRANCH:
     case OpClass::OP_CALL:

@@ -20,6 +20,12 @@ void DrawUnits(uint64_t seed, machine::v1::ExecutionUnits& units) {
     branch.set_initiation_interval(random.OneOf({1u, 1u, 2u, 8u}));
     if (random.Chance(40)) branch.set_unit(machine::v1::OperationTiming::SFU_UNIT);
   }
+  if (random.Chance(50)) {
+    machine::v1::OperationTiming& vote = *units.add_timing();
+    vote.set_operation(machine::v1::OperationTiming::VOTE);
+    vote.set_latency(static_cast<uint32_t>(random.In(1, 30)));
+    vote.set_initiation_interval(random.OneOf({1u, 2u, 4u}));
+  }
   if (!random.Chance(25)) return;
   units.set_integer(static_cast<uint32_t>(random.In(1, 4)));
   units.set_dp(static_cast<uint32_t>(random.In(1, 2)));

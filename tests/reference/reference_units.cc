@@ -29,9 +29,11 @@ OperationTiming::Operation OperationOf(const v1::Instruction& instruction) {
     case v1::OP_CONVERT:
       return OperationTiming::CONVERT;
     case v1::OP_WARP:
-      return instruction.mnemonic().substr(0, 4) == "shfl" || instruction.mnemonic().substr(0, 4) == "SHFL"
-                 ? OperationTiming::SHUFFLE
-                 : OperationTiming::INT_ALU;
+      if (const std::string name = instruction.mnemonic().substr(0, 4); name == "shfl" || name == "SHFL") {
+        return OperationTiming::SHUFFLE;
+      } else {
+        return name == "vote" || name == "VOTE" ? OperationTiming::VOTE : OperationTiming::INT_ALU;
+      }
     case v1::OP_BRANCH:
     case v1::OP_CALL:
     case v1::OP_RETURN:

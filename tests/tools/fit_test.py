@@ -222,6 +222,22 @@ class Fit(CommandTest):
         shuffle = [one for one in machine["core"]["units"]["timing"] if one["operation"] == "SHUFFLE"]
         self.assertEqual([one["latency"] for one in shuffle], [24])
 
+    def test_atomics_and_votes_take_what_they_took(self):
+        settings = [
+            ("latency_shared", {}, [23]),
+            ("latency_l2", {}, [280]),
+            ("latency_atomic_shared", {"threads": "1"}, [32.2]),
+            ("latency_atomic_global", {"threads": "1"}, [483.2]),
+            ("latency_atomic_global", {"threads": "32"}, [492.4]),
+            ("latency_vote", {}, [21.3]),
+        ]
+        machine, notes = self.fit(with_settings(settings))
+        self.assertRegex(notes, r"latency_atomic_shared: 32\.\d cycles on the machine, 23\.\d before, 32\.2 on the card")
+        self.assertRegex(notes, r"latency_atomic_global: 48[23]\.\d cycles on the machine, 2\d\d\.\d before, 483\.2 on")
+        self.assertEqual(machine["memory"]["hierarchy"]["shared"]["atomic_cycles"], 9)
+        vote = [one for one in machine["core"]["units"]["timing"] if one["operation"] == "VOTE"]
+        self.assertEqual([one["latency"] for one in vote], [21])
+
     def test_what_one_sm_gets_has_to_be_on_its_way(self):
         settings = [
             ("sm_clock", {}, [2003.7]),

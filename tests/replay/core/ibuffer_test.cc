@@ -58,13 +58,17 @@ TEST(InstructionBuffer, IndependentInstructionsIssueOneAfterAnother) {
   EXPECT_EQ(Issues(RunBlock(program, 4, options)), "2:0 3:1 4:2 5:3 6:4");
 }
 
-TEST(InstructionBuffer, ShufflesHaveATimeOfTheirOwnAndOtherWarpOperationsHaveNot) {
+TEST(InstructionBuffer, ShufflesAndVotesHaveTimesOfTheirOwnAndOtherWarpOperationsHaveNot) {
   RunOptions options = Small();
   Buffer(options).set_entries(4);
   machine::v1::OperationTiming& timing = *options.machine.mutable_core()->mutable_units()->add_timing();
   timing.set_operation(machine::v1::OperationTiming::SHUFFLE);
   timing.set_latency(24);
   timing.set_initiation_interval(1);
+  machine::v1::OperationTiming& vote = *options.machine.mutable_core()->mutable_units()->add_timing();
+  vote.set_operation(machine::v1::OperationTiming::VOTE);
+  vote.set_latency(21);
+  vote.set_initiation_interval(1);
   const auto issues = [&](const char* mnemonic) {
     trace::v1::KernelProgram program = ProgramBuilder("exchange").Alu(2).Exit().Build();
     program.mutable_instruction(0)->set_op(trace::v1::OP_WARP);
@@ -75,7 +79,9 @@ TEST(InstructionBuffer, ShufflesHaveATimeOfTheirOwnAndOtherWarpOperationsHaveNot
   };
   EXPECT_EQ(issues("shfl.sync.idx.b32"), "2:0 26:1 28:2");
   EXPECT_EQ(issues("SHFL.IDX"), "2:0 26:1 28:2");
-  EXPECT_EQ(issues("vote.sync.ballot.b32"), "2:0 6:1 8:2");
+  EXPECT_EQ(issues("vote.sync.ballot.b32"), "2:0 23:1 25:2");
+  EXPECT_EQ(issues("VOTE.ANY"), "2:0 23:1 25:2");
+  EXPECT_EQ(issues("match.any.sync.b32"), "2:0 6:1 8:2");
 }
 
 // Machine code with a stall count for each of its instructions; the first four write registers of their own.

@@ -255,7 +255,8 @@ class Fitter {
                        {"latency_fp64_div", OperationTiming::FP64_DIV, OpClass::OP_FP_DIV, "div.rn.f64"},
                        {"latency_sfu", OperationTiming::SFU, OpClass::OP_SFU, "rsqrt.approx.f32"},
                        {"latency_convert", OperationTiming::CONVERT, OpClass::OP_CONVERT, "cvt.rn.f32.s32"},
-                       {"latency_shuffle", OperationTiming::SHUFFLE, OpClass::OP_WARP, "shfl.sync.idx.b32"}};
+                       {"latency_shuffle", OperationTiming::SHUFFLE, OpClass::OP_WARP, "shfl.sync.idx.b32"},
+                       {"latency_vote", OperationTiming::VOTE, OpClass::OP_WARP, "vote.sync.ballot.b32"}};
     for (const auto& one : kOperations) {
       OperationTiming* timing = Value(one.benchmark).has_value() ? TimingOf(one.operation) : nullptr;
       if (timing == nullptr) continue;
@@ -377,7 +378,6 @@ class Fitter {
                  {"bandwidth_dram_copy", kNoValue},
                  {"shared_conflict_cycles", kNoValue},
                  {"launch_overhead", kNoValue},
-                 {"latency_vote", kNoValue},
                  {"throughput_atomic_global", kNoValue},
                  {"latency_copy", "issue_latency and write_latency of core.copies are in it both"},
                  {"latency_transaction_barrier",

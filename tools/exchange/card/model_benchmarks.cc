@@ -201,8 +201,11 @@ class Benchmarks {
       Add("latency_atomic_global", "cycles", parameter,
           [&] { return AtomicLatency(v1::SPACE_GLOBAL, kSyntheticGlobalBase, threads); });
     }
-    Add("latency_shuffle", "cycles", {},
-        [&] { return CyclesOfEach(Repeat(SyntheticOperation(v1::OP_WARP, "shfl.sync.idx", 1, 1), kWarp, 144)); });
+    for (const auto& [benchmark, mnemonic] :
+         {std::pair{"latency_shuffle", "shfl.sync.idx"}, std::pair{"latency_vote", "vote.sync.ballot"}}) {
+      Add(benchmark, "cycles", {},
+          [&] { return CyclesOfEach(Repeat(SyntheticOperation(v1::OP_WARP, mnemonic, 1, 1), kWarp, 144)); });
+    }
   }
 
   absl::StatusOr<double> EmptyCycles(uint32_t blocks) {
