@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "traces/format/program/control_bits.h"
 
@@ -191,6 +192,25 @@ void IssueTable::TakeControlBits(const trace::ControlBits& bits, const machine::
   step.operands_read = step.unit == UnitClass::kMemory ? in_memory : std::max(1u, units.operand_read_cycles());
 }
 
+namespace {
+
+// Registers that some instruction reads.
+absl::flat_hash_set<uint32_t> ReadRegisters(const trace::Program& program) {
+  absl::flat_hash_set<uint32_t> read;
+  for (const trace::v1::Instruction& instruction : program.proto().instruction()) {
+    read.insert(instruction.src().begin(), instruction.src().end());
+  }
+  return read;
+}
+
+// Core.reductions: whether the instruction is an atomic whose result nobody reads.
+bool IsReduction(const trace::v1::Instruction& instruction, const absl::flat_hash_set<uint32_t>& read) {
+  return instruction.op() == OpClass::OP_ATOMIC &&
+         std::ranges::none_of(instruction.dst(), [&](uint32_t number) { return read.contains(number); });
+}
+
+}  // namespace
+
 IssueTable::IssueTable(const trace::Program& program, std::span<const Step> steps, const machine::v1::Core& core)
     : by_control_bits_(core.dependences() == machine::v1::Core::CONTROL_BITS) {
   const OperationTiming& usual = TimingOf(core.units(), OperationTiming::INT_ALU);
@@ -201,6 +221,7 @@ IssueTable::IssueTable(const trace::Program& program, std::span<const Step> step
   NumberRegisters(program);
   if (by_control_bits_) words_per_step_ = 1;  // and empty
   words_.resize(steps.size() * words_per_step_);
+  const absl::flat_hash_set<uint32_t> read = ReadRegisters(program);
   for (Pc pc = 0; pc < steps.size(); ++pc) {
     const trace::v1::Instruction& instruction = program.instruction(pc);
     const Step& step = steps[pc];
@@ -243,7 +264,8 @@ IssueTable::IssueTable(const trace::Program& program, std::span<const Step> step
     }
     const bool raises =
         out.write_barrier != trace::ControlBits::kNoBarrier || out.read_barrier != trace::ControlBits::kNoBarrier;
-    out.awaited = instruction.dst_size() != 0 || raises;
+    const bool has_result = instruction.dst_size() != 0 && !(core.reductions() && IsReduction(instruction, read));
+    out.awaited = has_result || raises;
     out.uniform_values = (step.kind == Step::kPlain || step.kind == Step::kMemory) && RecordsUniform(instruction);
     out.simple = step.kind == Step::kPlain && !step.meets() && !step.guarded && out.unit != UnitClass::kTensor &&
                  out.hold == Hold::kNone && !out.decides && out.next == pc + 1 && !raises && !out.uniform_values &&
@@ -268,7 +290,7 @@ IssueTable::IssueTable(const trace::Program& program, std::span<const Step> step
       count = static_cast<uint16_t>(registers_.size() - first);
     };
     add(instruction.src(), out.sources);
-    add(instruction.dst(), out.destinations);
+    if (has_result) add(instruction.dst(), out.destinations);
     if (by_control_bits_) {
       out.registers = RegisterFilter(out.wait_mask != 0 || raises ? ~uint64_t{0} : 0);
       continue;

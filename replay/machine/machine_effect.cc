@@ -52,6 +52,7 @@ std::string WithoutEffect(const machine::v1::Machine& machine, std::string_view 
       {!banks, "core.units.banks_by_port", kNoBanks},
       {!buffers, "core.branches", kSinglePipeline},
       {!buffers, "core.atomics_hold", kSinglePipeline},
+      {!buffers, "core.reductions", kSinglePipeline},
       {!buffers, "core.ports_in_turn", kSinglePipeline},
       {!buffers, "core.skip_empty_groups", kSinglePipeline},
       {!buffers, "memory.hierarchy.l1_instruction.", "core.front_end is THESIS: fetches always hit"},

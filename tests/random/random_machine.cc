@@ -60,6 +60,7 @@ void DrawPorts(uint64_t seed, machine::v1::Core& core) {
 void DrawAtomics(uint64_t seed, machine::v1::Core& core) {
   Random random(MixAll({seed, 34}));
   core.set_atomics_hold(random.Chance(20));
+  core.set_reductions(random.Chance(40));
 }
 
 void DrawBranches(uint64_t seed, machine::v1::Core& core) {

@@ -168,6 +168,8 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   void SelectPort(int port);
   bool MayIssue(SlotId slot) const;
   bool HasUnit(SlotId slot) const;
+  // Registers that the instruction writes: none for an atomic whose result nobody reads, if the machine says so.
+  std::vector<uint32_t> Destinations(const trace::v1::Instruction& instruction) const;
   // The works that write registers which the slot's next instruction reads (`sources`) or writes.
   std::vector<const Work*> WritersOf(SlotId slot, bool sources, bool destinations) const;
   void Issue(int port, SlotId slot);

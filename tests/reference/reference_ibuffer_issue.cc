@@ -91,6 +91,17 @@ std::set<ThreadId> ReferenceBufferCore::PendingFor(const Work& work) const {
   return executing;
 }
 
+std::vector<uint32_t> ReferenceBufferCore::Destinations(const v1::Instruction& instruction) const {
+  const std::vector<uint32_t> written(instruction.dst().begin(), instruction.dst().end());
+  if (!launch_.machine->core().reductions() || instruction.op() != v1::OP_ATOMIC) return written;
+  for (const v1::Instruction& other : program().proto().instruction()) {
+    for (const uint32_t number : other.src()) {
+      if (std::find(written.begin(), written.end(), number) != written.end()) return written;
+    }
+  }
+  return {};
+}
+
 std::vector<const ReferenceBufferCore::Work*> ReferenceBufferCore::WritersOf(SlotId slot, bool sources,
                                                                              bool destinations) const {
   const Position at = formation_.table().position[slot];
@@ -100,7 +111,7 @@ std::vector<const ReferenceBufferCore::Work*> ReferenceBufferCore::WritersOf(Slo
     for (const uint32_t number : instruction.src()) used.insert({at.depth(), number});
   }
   if (destinations) {
-    for (const uint32_t number : instruction.dst()) used.insert({at.depth(), number});
+    for (const uint32_t number : Destinations(instruction)) used.insert({at.depth(), number});
   }
   std::vector<const Work*> writers;
   const Lanes& lanes = formation_.table().lanes[slot];
@@ -149,7 +160,7 @@ void ReferenceBufferCore::Issue(int port, SlotId slot) {
       !barrier && (work.inserted || work.control || one_in_flight() || fence_waits || lanes_go_alone || atomic_holds);
   work.result_there = !one_in_flight();
   if (!work.inserted && !one_in_flight() && !lanes_go_alone) {
-    for (const uint32_t number : instruction.dst()) work.writes.insert({at.depth(), number});
+    for (const uint32_t number : Destinations(instruction)) work.writes.insert({at.depth(), number});
   }
   if (!work.inserted && !one_in_flight()) {
     --buffers_[slot].entries;

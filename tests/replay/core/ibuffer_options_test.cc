@@ -105,6 +105,23 @@ TEST(AtomicsHold, AWarpUntilItsDataAreThere) {
   EXPECT_EQ(Issues(RunBlock(load, 4, options, {}, {0x1000})), "2:0 3:1 5:2");
 }
 
+// Two atomics into one register. The second waits for the first, unless nobody reads what they bring.
+TEST(Reductions, NobodyWaitsForAResultThatNobodyReads) {
+  trace::v1::KernelProgram program = ProgramBuilder("atomic").Atomic().Atomic().Alu(1).Exit().Build();
+  SetRegisters(program, 0, {7}, {});
+  SetRegisters(program, 1, {7}, {});
+  SetRegisters(program, 2, {8}, {});
+  RunOptions options = Small();
+  const std::string waits = Issues(RunBlock(program, 4, options, {}, {0x1000, 0x1000}));
+  CoreOf(options).set_reductions(true);
+  const std::string goes_on = Issues(RunBlock(program, 4, options, {}, {0x1000, 0x1000}));
+  SetRegisters(program, 2, {8}, {7});
+  const std::string is_read = Issues(RunBlock(program, 4, options, {}, {0x1000, 0x1000}));
+  EXPECT_EQ(waits, "2:0 22:1 23:2 25:3");
+  EXPECT_EQ(goes_on, "2:0 3:1 4:2 6:3");
+  EXPECT_EQ(is_read, "2:0 22:1 42:2 44:3");
+}
+
 // ------------------------------------------------------------------------------------------ ports
 
 // Two ports, each with one warp, share one unit that takes an instruction per cycle. One after the other, the second

@@ -130,7 +130,8 @@ TEST(MachineCheckUnits, WhatAFrontEndDoes) {
   EXPECT_FALSE(Override(machine, "core.branches=LATER").ok());
   machine.mutable_core()->set_branches(static_cast<machine::v1::Core::Branches>(7));
   EXPECT_THAT(std::string(CheckMachine(machine).message()), HasSubstr("core.branches = 7: must be AT_RESULT or"));
-  for (const char* field : {"core.branches=AT_ISSUE", "core.atomics_hold=true", "core.ports_in_turn=true"}) {
+  for (const char* field :
+       {"core.branches=AT_ISSUE", "core.atomics_hold=true", "core.reductions=true", "core.ports_in_turn=true"}) {
     EXPECT_EQ(V100({field}), "accepted");
     EXPECT_EQ(WithoutEffect(LoadMachine("volta_v100").value(), field), "");
     EXPECT_THAT(WithoutEffect(LoadMachine("fermi_fixed").value(), field), HasSubstr("core.front_end is THESIS"));
