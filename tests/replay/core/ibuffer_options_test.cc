@@ -117,9 +117,9 @@ TEST(Reductions, NobodyWaitsForAResultThatNobodyReads) {
   const std::string goes_on = Issues(RunBlock(program, 4, options, {}, {0x1000, 0x1000}));
   SetRegisters(program, 2, {8}, {7});
   const std::string is_read = Issues(RunBlock(program, 4, options, {}, {0x1000, 0x1000}));
-  EXPECT_EQ(waits, "2:0 22:1 23:2 25:3");
-  EXPECT_EQ(goes_on, "2:0 3:1 4:2 6:3");
-  EXPECT_EQ(is_read, "2:0 22:1 42:2 44:3");
+  EXPECT_EQ(waits, "2:0 22:1 24:2 25:3");
+  EXPECT_EQ(goes_on, "2:0 3:1 5:2 6:3");
+  EXPECT_EQ(is_read, "2:0 22:1 42:2 43:3");
 }
 
 // ------------------------------------------------------------------------------------------ ports
