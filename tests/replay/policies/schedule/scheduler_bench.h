@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "replay/seams/warp_scheduler.h"
 #include "tests/replay/scenario.h"
@@ -138,8 +139,9 @@ class SchedulerBench {
 
   SlotId Pick() const { return Pick(table_.offered); }
   SlotId Pick(const SlotSet& eligible) const { return scheduler_->Pick(eligible); }
-  // Issues a slot; it is in flight then.
+  // Issues a slot; it is in flight then. The run ends if the scheduler has picked none.
   void Issue(SlotId slot) {
+    if (slot == kNoSlot) Stop(absl::FailedPreconditionError("no warp was picked, so none can issue"));
     table_.state[slot] = SlotState::kInFlight;
     table_.offered.Erase(slot);
     scheduler_->Issued(slot);
