@@ -14,7 +14,6 @@ namespace {
 using machine::v1::Core;
 using machine::v1::OperationTiming;
 using trace::testing::ProgramBuilder;
-using trace::testing::ThreadTrace;
 
 Core& CoreOf(RunOptions& options) { return *options.machine.mutable_core(); }
 
