@@ -75,23 +75,41 @@ class Scripts(CommandTest):
         self.assertNotIn("npm", installed)
         self.assertIn("npm", run("tools/install-packages", "--print", "report").stdout.split())
 
-    def test_using_declarations_that_another_source_uses(self):
-        """Both are read as one text, of which clang-tidy, here a program that finds nothing, cannot tell."""
+    def run_tidy(self, sources, program):
+        """What tools/tidy prints about sources {name: text}, with another program in the place of clang-tidy."""
         (self.folder / "tools").mkdir()
         shutil.copy(SOURCE / "tools" / "tidy", self.folder / "tools")
         (self.folder / "build").mkdir()
+        (self.folder / "tests").mkdir()
         commands = []
-        for name, rest in (("one", ""), ("two", "int f() { return Used(); }\n")):
+        for name, text in sources.items():
             source = self.folder / "tests" / f"{name}.cc"
-            source.parent.mkdir(exist_ok=True)
-            source.write_text("// A test.\nusing ::other::Used;\nusing namespace std;\n" + rest)
+            source.write_text(text)
             command = f"c++ -o {name}.o -c {source}"
             commands.append({"directory": str(self.folder), "command": command, "file": str(source)})
         (self.folder / "build" / "compile_commands.json").write_text(json.dumps(commands))
-        command = [self.folder / "tools" / "tidy", "--build", self.folder / "build", "--program", "true"]
+        command = [self.folder / "tools" / "tidy", "--build", self.folder / "build", "--program", program]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        self.assertEqual(done.stdout, "tests/one.cc:2:1: error: using decl 'Used' is unused\n", done.stderr)
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        return done.stdout
+
+    def test_names_that_another_source_uses(self):
+        """Both are read as one text, of which clang-tidy, here a program that finds nothing, cannot tell."""
+        start = "// A test.\nusing ::other::Used;\nnamespace v1 = trace::v1;\nusing namespace std;\n"
+        sources = {"one": start, "two": start + "int f() { return Used(v1::kOne); }\n"}
+        self.assertEqual(
+            self.run_tidy(sources, "true"),
+            "tests/one.cc:2:1: error: using decl 'Used' is unused\n"
+            "tests/one.cc:3:1: error: namespace alias decl 'v1' is unused\n",
+        )
+
+    def test_aliases_that_sources_have_in_common_are_looked_for_by_the_script(self):
+        program = self.folder / "echo_checks"
+        program.write_text("#!/bin/sh\nfor a; do case $a in --checks=*) echo /a.h:1:1: error: $a;; esac; done\n")
+        program.chmod(0o755)
+        text = "namespace v1 = trace::v1;\nint v = v1::kOne;\n"
+        said = self.run_tidy({"one": text, "two": text}, program)
+        self.assertEqual(said, "/a.h:1:1: error: --checks=-misc-unused-alias-decls\n")
 
     def test_the_environment_names_another_clang_tidy(self):
         (self.folder / "compile_commands.json").write_text("[]")
