@@ -111,6 +111,25 @@ class Scripts(CommandTest):
         said = self.run_tidy({"one": text, "two": text}, program)
         self.assertEqual(said, "/a.h:1:1: error: --checks=-misc-unused-alias-decls\n")
 
+    def test_sources_that_do_not_compile_behind_others_are_read_apart(self):
+        """A program in the place of clang-tidy that finds a second `int f`, and says which sources it has read."""
+        program = self.folder / "second_f"
+        program.write_text(
+            "#!/usr/bin/env python3\n"
+            "import sys\n"
+            "lines = open(sys.argv[-1]).read().splitlines()\n"
+            "again = [n for n, line in enumerate(lines, 1) if line == 'int f;'][1:]\n"
+            "for n in again:\n"
+            "    print(f'{sys.argv[-1]}:{n}:1: error: redefinition [clang-diagnostic-error]')\n"
+            "if not again:\n"
+            "    print(f'{sys.argv[-1]}:1:1: error: with ' + ' '.join(l[3:] for l in lines if l[:3] == '// '))\n"
+        )
+        program.chmod(0o755)
+        sources = {name: f"// {name}\n" + ("int f;\n" if name in "bde" else "") for name in "abcdef"}
+        said = self.run_tidy(sources, program).splitlines()
+        read_together = [line.partition("error: with ")[2] for line in said]
+        self.assertEqual(read_together, ["a b c f", "d", "e"])
+
     def test_the_environment_names_another_clang_tidy(self):
         (self.folder / "compile_commands.json").write_text("[]")
         environment = {**os.environ, "HEDDLE_CLANG_TIDY": "no-such-clang-tidy"}
