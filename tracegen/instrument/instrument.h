@@ -77,6 +77,7 @@ struct InstrumentedKernel {
   std::string name;           // as shown in messages
   bool has_matrices = false;  // matrix instructions
   bool meets_warp = false;    // uses shuffles, votes or other operations that meet the warp's threads
+  bool follows_code = false;  // its code has convergence barriers, which say what lanes of a warp are together
   bool has_barriers = false;
   uint32_t kernel_instructions = 0;  // PTX instructions of the kernel itself; those of its functions come behind them
   bool uses_local = false;

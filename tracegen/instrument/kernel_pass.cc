@@ -91,7 +91,7 @@ bool Suspends(const llvm::Instruction& instruction) {
   auto* call = dyn_cast<llvm::CallInst>(&instruction);
   if (call == nullptr || call->getCalledFunction() == nullptr) return false;
   if (IsDeviceOperation(*call, kBarrierOperation) || IsDeviceOperation(*call, kClusterWaitOperation) ||
-      IsDeviceOperation(*call, kTransactionWaitOperation)) {
+      IsDeviceOperation(*call, kTransactionWaitOperation) || IsDeviceOperation(*call, kTogetherOperation)) {
     return true;
   }
   llvm::StringRef name = call->getCalledFunction()->getName();

@@ -29,6 +29,21 @@ DeviceOperation LowerDeviceOperation(KernelPass& pass, llvm::CallInst& call) {
   if (name == kClusterArriveOperation || name == kClusterWaitOperation) {
     return run(kClusterFunction, {context, site(), builder.getInt32(name == kClusterWaitOperation ? 1 : 0)});
   }
+  if (name == kJoinOperation) return run(kJoinFunction, {context, site()});
+  if (name == kLeaveOperation) return run(kLeaveFunction, {context, argument(0)});
+  const auto together = [&](WarpOperation operation, llvm::Value* mask, llvm::Value* value) -> DeviceOperation {
+    llvm::Value* const none = builder.getInt32(0);
+    llvm::Value* const wide = builder.CreateZExt(value, builder.getInt64Ty());
+    llvm::Value* const number = builder.getInt32(static_cast<uint32_t>(operation));
+    const bool is_meeting = operation == WarpOperation::kMeet;
+    llvm::Value* const made =
+        pass.CallRuntime(builder, kWarpConvergedFunction, builder.getInt64Ty(),
+                         {context, site(), number, is_meeting ? mask : none, wide, is_meeting ? none : mask, none});
+    return {true, call.getType()->isVoidTy() ? nullptr : builder.CreateTrunc(made, call.getType())};
+  };
+  if (name == kMeetOperation) return together(WarpOperation::kMeet, argument(0), builder.getInt32(0));
+  if (name == kDivergedOperation) return together(WarpOperation::kDiverged, argument(0), argument(1));
+  if (name == kDiffersOperation) return together(WarpOperation::kDiffers, builder.getInt32(0), argument(0));
   if (name == kCopyOperation) {
     return run(kCopyFunction, {context, argument(0), argument(1), argument(2), argument(3)});
   }

@@ -479,6 +479,7 @@ absl::Status InsertRecording(KernelPass& pass) {
       if (!name.consume_front("llvm.nvvm.")) name.consume_front(kDeviceOperation);
       bool barrier = name.starts_with("barrier") || name.starts_with("bar.sync") || name.starts_with("cluster");
       (barrier ? pass.result->has_barriers : pass.result->meets_warp) = true;
+      pass.result->follows_code = pass.unit.program.level() == trace::v1::LEVEL_MACHINE;
     }
     Recorder recorder(pass);
     if (!pass.record) {

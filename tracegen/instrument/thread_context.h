@@ -119,7 +119,10 @@ enum class WarpOperation : uint32_t {
   kReduceAnd,
   kReduceOr,
   kReduceXor,
-  kMatrix,  // a matrix instruction: what the lanes bring and get is in LaneRegisters
+  kMatrix,    // a matrix instruction: what the lanes bring and get is in LaneRegisters
+  kMeet,      // the members of a convergence barrier come together
+  kDiverged,  // whether some lane of the mask b is not there, or brings 0; those that have exited are not missed
+  kDiffers,   // whether the lane brings another value than the first one
 };
 
 enum class BarrierReduction : uint32_t { kNone, kCount, kAnd, kOr };
@@ -136,8 +139,10 @@ inline constexpr char kTransactionFunction[] = "heddle_transaction";  // u64(ctx
 inline constexpr char kTransactionWaitFunction[] = "heddle_transaction_wait";  // u64(ctx, site, address, u64, u32)
 inline constexpr char kWarpFunction[] = "heddle_warp";  // u64(ctx, site, operation, mask, value, b, c)
 inline constexpr char kWarpConvergedFunction[] = "heddle_warp_converged";  // the same, without a mask of its own
-inline constexpr char kMatrixOperationFunction[] = "heddle_matrix";        // void(ctx, site, u64 operation)
-inline constexpr char kTrapFunction[] = "heddle_trap";                     // void(ctx, site)
+inline constexpr char kJoinFunction[] = "heddle_join";    // u32(ctx, site): a convergence barrier, 0 if there is none
+inline constexpr char kLeaveFunction[] = "heddle_leave";  // void(ctx, u32 barrier)
+inline constexpr char kMatrixOperationFunction[] = "heddle_matrix";  // void(ctx, site, u64 operation)
+inline constexpr char kTrapFunction[] = "heddle_trap";               // void(ctx, site)
 inline constexpr char kAssertFunction[] = "heddle_assert";  // void(ctx, site, expression, file, line, function)
 inline constexpr char kExitFunction[] = "heddle_exit";      // void(ctx)
 inline constexpr char kLocalOverflowFunction[] = "heddle_local_overflow";  // void(ctx)

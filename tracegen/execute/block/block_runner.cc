@@ -127,7 +127,8 @@ absl::Status BlockRunner::RunBlock(uint64_t block) {
         HEDDLE_RETURN_IF_ERROR(EmptyRecord());
         break;
       case BlockStop::kIdle:
-        return IdleError(WhyIdle());
+        if (!threads_.warps().LetGo()) return IdleError(WhyIdle());
+        break;
       default:
         return StopError(stop);
     }

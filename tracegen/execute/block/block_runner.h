@@ -59,6 +59,7 @@ class BlockRunner {
   // The block that has begun is one of a cluster whose blocks take turns. They join in the order of their ranks.
   void JoinCluster(LiveCluster& cluster) { threads_.JoinCluster(cluster); }
   bool FailOneTest() { return threads_.FailOneTest(); }
+  bool LetGo() { return threads_.warps().LetGo(); }
   enum class TurnEnd : uint8_t {
     kFinished,
     kIdle,

@@ -25,7 +25,7 @@ BlockThreads::BlockThreads(const RunnerOptions& options, RecordLog& log, WaitMar
 void BlockThreads::BeginLaunch(const KernelCall& call, const Geometry& geometry, bool record) {
   call_ = call;
   threads_.BeginLaunch(geometry, options_.slot);
-  warps_.BeginLaunch(call.kernel->has_matrices);
+  warps_.BeginLaunch(call.kernel->has_matrices, call.kernel->follows_code);
   context_.lane_registers = warps_.lane_registers();
   barriers_.BeginLaunch();
   lockstep_.BeginLaunch(*call.kernel);
@@ -122,7 +122,7 @@ Fiber* BlockThreads::Next() {
   if (options_.lockstep && (ready.empty() || (polling_.is_active() && polling_.AllIdle()))) lockstep_.ReleaseTogether();
   // Other blocks of the cluster may let threads go on; if none can, whoever runs them all fails a test.
   if (ready.empty() && waits_.live != nullptr) return Stop(BlockStop::kIdle);
-  if (ready.empty() && !FailOneTest()) return Stop(BlockStop::kStuck);
+  if (ready.empty() && !FailOneTest() && !warps_.LetGo()) return Stop(BlockStop::kStuck);
   // A thread that has polled in vain is not asked again before something has changed: AllIdle has put one to the front.
   if (polling_.is_active() && polling_.AllIdle()) return Stop(BlockStop::kIdle);
   const uint32_t thread =
@@ -252,7 +252,8 @@ uint64_t BlockThreads::ArriveAtWarpOperation(const WarpRequest& request, const L
     Fail(absl::StrCat("the ", NameOf(request.operation), " at ", SiteText(*call_.kernel, request.site),
                       " has a mask (0x", absl::Hex(request.mask), ") without the calling lane ", lane));
   }
-  polling_.NoteSynchronization(request.site, request.operation != WarpOperation::kSync, operands.value);
+  const bool exchanges = request.operation != WarpOperation::kSync && request.operation != WarpOperation::kMeet;
+  polling_.NoteSynchronization(request.site, exchanges, operands.value);
   if (!warps_.Arrive(request, operands)) Suspend();
   return threads_[self].result;
 }

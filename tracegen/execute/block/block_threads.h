@@ -64,6 +64,7 @@ class BlockThreads {
   RecordLimits& limits() { return limits_; }
   PollingWatch& polling() { return polling_; }
   const PollingWatch& polling() const { return polling_; }
+  WarpRendezvous& warps() { return warps_; }
   const FiberPool& stacks() const { return fibers_.pool(); }
   const InstrumentedKernel& kernel() const { return *call_.kernel; }
 

@@ -59,6 +59,10 @@ uint64_t WarpConverged(ThreadContext* context, uint32_t site, uint32_t operation
                                                 {value, b, c});
 }
 
+uint32_t Join(ThreadContext* context, uint32_t site) { return Threads(context).warps().Join(site); }
+
+void Leave(ThreadContext* context, uint32_t barrier) { Threads(context).warps().Leave(barrier); }
+
 void MatrixOperation(ThreadContext* context, uint32_t site, uint64_t operation) {
   // All of the warp takes part, whatever the instruction.
   Threads(context).ArriveAtWarpOperation({WarpOperation::kMatrix, site, ~uint32_t{0}, false}, {operation, 0, 0});
@@ -146,6 +150,8 @@ const std::vector<std::pair<std::string, void*>>& RuntimeFunctions() {
       {kTransactionWaitFunction, Address(TransactionWait)},
       {kWarpFunction, Address(Warp)},
       {kWarpConvergedFunction, Address(WarpConverged)},
+      {kJoinFunction, Address(Join)},
+      {kLeaveFunction, Address(Leave)},
       {kMatrixOperationFunction, Address(MatrixOperation)},
       {kTrapFunction, Address(Trap)},
       {kAssertFunction, Address(Assert)},

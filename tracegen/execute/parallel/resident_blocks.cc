@@ -222,6 +222,11 @@ absl::Status ResidentBlocks::Deadlock() {
     return absl::OkStatus();
   }
   for (uint32_t s = 0; s < live_blocks_; ++s) {
+    if (!slots_[s].live || !slots_[s].runner->LetGo()) continue;
+    waits_.Changed();
+    return absl::OkStatus();
+  }
+  for (uint32_t s = 0; s < live_blocks_; ++s) {
     Slot& slot = slots_[s];
     if (!slot.live) continue;
     Activate(slot);  // what threads wait for is told by what lies in their shared memory

@@ -49,7 +49,7 @@ bool BarrierTable::Arrive(const FrameBarrier& barrier, uint32_t predicate) {
     thread.state = ThreadState::kRunning;
     return true;
   }
-  if (warps_.AllBlocked(self)) warps_.Check(self);
+  if (warps_.NeedsCheck(self)) warps_.Check(self);
   return false;
 }
 

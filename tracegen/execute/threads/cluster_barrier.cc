@@ -48,7 +48,7 @@ bool ClusterBarrier::Wait(uint32_t site) {
   const uint32_t self = threads_.running();
   threads_.current().state = ThreadState::kAtPhase;
   warps_.Block(self);
-  if (warps_.AllBlocked(self)) warps_.Check(self);
+  if (warps_.NeedsCheck(self)) warps_.Check(self);
   return false;
 }
 

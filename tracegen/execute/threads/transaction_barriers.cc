@@ -151,7 +151,7 @@ uint64_t TransactionBarriers::Test(const Wait& wait) {
   waiting_.push_back(self);
   threads_.current().state = ThreadState::kAtPhase;
   warps_.Block(self);
-  if (warps_.AllBlocked(self)) warps_.Check(self);
+  if (warps_.NeedsCheck(self)) warps_.Check(self);
   return 0;
 }
 

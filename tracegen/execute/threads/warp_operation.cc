@@ -73,6 +73,11 @@ const char* NameOf(WarpOperation operation) {
   switch (operation) {
     case WarpOperation::kSync:
       return "syncwarp";
+    case WarpOperation::kMeet:
+      return "convergence barrier";
+    case WarpOperation::kDiverged:
+    case WarpOperation::kDiffers:
+      return "branch of a warp";
     case WarpOperation::kVoteAll:
     case WarpOperation::kVoteAny:
     case WarpOperation::kVoteUniform:
@@ -107,7 +112,14 @@ void ComputeWarpOperation(WarpOperation operation, uint32_t lanes, const LaneOpe
     uint64_t& result = results[lane];
     switch (operation) {
       case WarpOperation::kSync:
+      case WarpOperation::kMeet:
         result = 0;
+        break;
+      case WarpOperation::kDiverged:
+        result = (operands[lane].b & ~votes) != 0;
+        break;
+      case WarpOperation::kDiffers:
+        result = operands[lane].value != operands[first].value;
         break;
       case WarpOperation::kVoteAll:
         result = votes == lanes;

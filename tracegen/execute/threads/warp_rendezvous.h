@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tracegen/execute/threads/convergence_groups.h"
 #include "tracegen/execute/threads/thread_scheduler.h"
 #include "tracegen/execute/threads/warp_operation.h"
 #include "tracegen/instrument/thread_context.h"
@@ -20,7 +21,9 @@ struct WarpRequest {
   uint32_t mask = 0;  // the lanes that it names; counts unless the operation is converged
   // The operation has no mask of its own (activemask, and shuffles and votes of older PTX): it sees the lanes that run
   // together. Which lanes do is the machine's choice; here they are all lanes that reach the same place before the warp
-  // cannot move otherwise, as on a machine that reconverges as early as possible.
+  // cannot move otherwise, as on a machine that reconverges as early as possible. Machine code says itself where lanes
+  // come together (ConvergenceGroups): there they are those of the lanes that are together which reach the place.
+  // WarpOperation::kMeet is a converged operation whose mask is the number of a barrier.
   bool converged = false;
 };
 
@@ -32,8 +35,8 @@ class WarpRendezvous {
   // `threads` must outlive the object.
   explicit WarpRendezvous(ThreadScheduler& threads) : threads_(threads) {}
 
-  // `has_matrices`: the kernel has matrix instructions.
-  void BeginLaunch(bool has_matrices = false);
+  // `has_matrices`: the kernel has matrix instructions. `follows_code`: its code says where lanes come together.
+  void BeginLaunch(bool has_matrices = false, bool follows_code = false);
   // A block begins: all lanes are there, and none waits.
   void BeginBlock();
 
@@ -41,20 +44,31 @@ class WarpRendezvous {
   // part: then its result stands in DeviceThread::result. A mask must name the lane itself.
   bool Arrive(const WarpRequest& request, const LaneOperands& operands);
 
+  // The running thread sets a convergence barrier, or leaves one (ConvergenceGroups::Join, Leave).
+  uint32_t Join(uint32_t site);
+  void Leave(uint32_t barrier);
+  // Nobody of the block can go on. Lets some lanes go on that wait for others which are together with them; false if
+  // there are none. Code that waits in a loop for what others do behind a meeting needs that, and code that comes to a
+  // barrier of the block in parts.
+  bool LetGo();
+
   // The thread waits at a barrier from now on, or does no longer.
   void Block(uint32_t thread) { warps_[thread / kWarpWidth].blocked |= LaneBit(thread); }
   void Unblock(uint32_t thread) { warps_[thread / kWarpWidth].blocked &= ~LaneBit(thread); }
   // The thread has exited. Check tells whether lanes of its warp can go on without it.
-  void Exit(uint32_t thread) { warps_[thread / kWarpWidth].alive &= ~LaneBit(thread); }
+  void Exit(uint32_t thread) {
+    warps_[thread / kWarpWidth].alive &= ~LaneBit(thread);
+    if (follows_code_) groups_.Exit(thread / kWarpWidth, thread % kWarpWidth);
+  }
   // Lets lanes of the thread's warp go on that need not wait any longer, now that one of them has exited or waits.
   void Check(uint32_t thread);
   // Where threads leave what they bring to matrix instructions, and find what these give them.
   LaneRegisters* lane_registers() { return lane_registers_.data(); }
   bool AnyBlocked(uint32_t thread) const { return warps_[thread / kWarpWidth].blocked != 0; }
-  // Whether all lanes that have not exited wait.
-  bool AllBlocked(uint32_t thread) const {
+  // Whether lanes may be able to go on because this one waits.
+  bool NeedsCheck(uint32_t thread) const {
     const WarpLanes& warp = warps_[thread / kWarpWidth];
-    return warp.blocked == warp.alive;
+    return follows_code_ || warp.blocked == warp.alive;
   }
   // All threads have passed barriers, and may have exited, without telling of it: alive and waiting lanes are those
   // that the scheduler's states say.
@@ -78,7 +92,17 @@ class WarpRendezvous {
   void CompleteConverged(uint32_t warp);
   void Complete(uint32_t warp, uint32_t lanes);
 
+  // Of code that says where lanes come together: completes whatever can be, until nothing can.
+  void Settle(uint32_t warp);
+  // Of the lanes that are together with this one, which waits at a converged operation: those that wait there, too, if
+  // none of the others can come there any more. `anyway`: even if some can.
+  bool CompleteTogether(uint32_t warp, uint32_t lane, bool anyway = false);
+  // The members of the barrier at which the lane waits, if all are there. `anyway`: those that are.
+  bool CompleteMeeting(uint32_t warp, uint32_t lane, bool anyway = false);
+
   ThreadScheduler& threads_;
+  bool follows_code_ = false;
+  ConvergenceGroups groups_;
   std::vector<WarpLanes> warps_;
   // By thread: what it has asked for last.
   std::vector<WarpRequest> requests_;

@@ -35,7 +35,7 @@ constexpr OpcodeMeaning kRows[] = {
     {"BAR", "SYNC ARV RED POPC AND OR DEFER_BLOCKING", Effect::kMeets, nullptr, "a barrier of the block",
      "barrier, bar"},
     {"B2R", "RESULT", Effect::kMeets, nullptr, "what a reduction at a barrier gave", "barrier.red"},
-    {"WARPSYNC", "ALL COLLECTIVE", Effect::kMeets, nullptr, "waits for the threads of a mask",
+    {"WARPSYNC", "ALL COLLECTIVE EXCLUSIVE", Effect::kMeets, nullptr, "waits for the threads of a mask",
      "bar.warp.sync, shfl.sync"},
     {"SHFL", "IDX UP DOWN BFLY", Effect::kMeets, nullptr, "a word of another thread of the warp", "shfl.sync"},
     {"VOTE", "ANY ALL EQ", Effect::kMeets, nullptr, "which threads' predicates hold", "vote.sync, activemask"},
@@ -74,10 +74,9 @@ constexpr OpcodeMeaning kRows[] = {
     {"BPT", "TRAP", Effect::kControls, nullptr, "ends the launch with an error", "trap"},
     {"BSYNC", "", Effect::kControls, nullptr, "goes on where the BSSY said", "(convergence)"},
 
-    // Convergence barriers hold the place where threads meet, for BSYNC; a thread alone waits for nobody.
     {"BSSY", "", Effect::kControls, nullptr, "says where threads meet", "(convergence)"},
     {"BMOV", "32 CLEAR PQUAD", Effect::kControls, nullptr, "moves what a BSSY has said", "(convergence)"},
-    {"BREAK", "", Effect::kNothing, nullptr, "the thread will not come to where threads meet", "(convergence)"},
+    {"BREAK", "", Effect::kControls, nullptr, "the thread will not come to where threads meet", "(convergence)"},
     {"YIELD", "", Effect::kNothing, nullptr, "others of the warp may go first", "(convergence)"},
     {"NOP", "", Effect::kMeets, nullptr, "the threads of the warp are together here", "bar.warp.sync"},
     {"NANOSLEEP", "", Effect::kNothing, nullptr, "waits for a while", "nanosleep"},

@@ -13,17 +13,19 @@ namespace heddle::tracegen {
 
 // How a function of machine code is called: registers are handed over and back as values. All that it or its callees
 // touch are parameters, behind one of 64 bits that says where local memory lies, and words of the kernel's parameters
-// that they read; those that they write are its results.
+// that they read; those that they write are its results. Kernels are not called: of theirs only `meets` counts.
 struct FunctionShape {
   std::vector<int64_t> words;  // places in bank 0
   std::vector<machine::Register> passed;
   std::vector<machine::Register> returned;
+  // Whether a kernel that runs it asks which threads of a warp are together: then threads wait at convergence barriers.
+  bool meets = false;
 };
 
 struct MachineContext {
   const machine::MachineModule& source;
   llvm::Module& module;
-  std::vector<FunctionShape> shapes;       // by MachineProgram::functions; kernels have none
+  std::vector<FunctionShape> shapes;       // by MachineProgram::functions
   std::vector<llvm::Function*> functions;  // likewise
 
   const machine::MachineProgram& program() const { return source.program; }

@@ -150,7 +150,11 @@ class Lowering {
     llvm::Instruction* const uniform = MarkUniform(step);
     switch (meaning.effect) {
       case Effect::kComputes:
-        meaning.emit(emission);
+        if (AsksWhatOthersHold(at)) {
+          LowerMachineMeeting(context, &access);
+        } else {
+          meaning.emit(emission);
+        }
         break;
       case Effect::kAccesses:
         if (step.instruction->op == v1::OP_ATOMIC) {
@@ -215,10 +219,13 @@ class Lowering {
   void Control(MachineStepContext& step) {
     const std::string_view op = step.e.at.opcode();
     if (op == "BSSY") {
-      const uint64_t meeting = PlaceOf(step.instruction.convergence_block);
-      state_.Write(step.e.Find('B')->use.reg, b_.getInt32(static_cast<uint32_t>(meeting)));
+      LowerBarrierSet(step, PlaceOf(step.instruction.convergence_block), in_.shapes[index_].meets);
     } else if (op == "BMOV") {
-      MoveBarrier(step);
+      LowerBarrierMove(step);
+    } else if (op == "BSYNC" && in_.shapes[index_].meets) {
+      LowerBarrierMeeting(step);
+    } else if (op == "BREAK" && in_.shapes[index_].meets) {
+      LowerBarrierBreak(step);
     } else if (op == "CALL" && step.instruction.op == v1::OP_CALL && IsCall()) {
       Call(step.e);
     }
@@ -226,19 +233,6 @@ class Lowering {
 
   uint64_t PlaceOf(uint32_t block) const {
     return in_.program().instructions[in_.program().blocks[block].first_instruction].offset;
-  }
-
-  void MoveBarrier(MachineStepContext& step) {
-    machine::Emission& e = step.e;
-    const machine::Operand* to = e.Find('d') != nullptr ? e.Find('d') : e.Find('B');
-    const machine::Operand* from = e.Find('b') != nullptr ? e.Find('b') : e.Find('s');
-    if (to == nullptr || from == nullptr || e.Find('w') != nullptr) {
-      e.Fail("what this moves");
-      return;
-    }
-    Value* value = e.Bits(*from);
-    state_.Write(to->use.reg, value);
-    if (e.Has("CLEAR")) state_.Write(from->use.reg, e.Zero());
   }
 
   bool IsCall() const { return layout_.flow.nodes[static_cast<size_t>(node_)].end == FlowEnd::kCall; }
@@ -322,11 +316,16 @@ class Lowering {
       return absl::OkStatus();
     }
     machine::Emission emission(b_, last->text, state_);
-    Value* condition = emission.InPredicate(0, true);
-    if (last->is_guarded) condition = b_.CreateAnd(state_.Predicate(*last->text.guard), condition);
-    // BRA.DIV: threads are together, since whoever waits for others does so at the instruction itself. BRA.CONV goes
-    // past what makes threads wait, so it is not taken: they do wait there.
-    if (last->text.Has("DIV") || last->text.Has("CONV")) condition = b_.getFalse();
+    Value* condition = nullptr;
+    if (last->text.Has("DIV") || last->text.Has("CONV")) {
+      // Threads whose guard is false count as if they were not there.
+      Value* counts = last->is_guarded ? state_.Predicate(*last->text.guard) : b_.getTrue();
+      condition = LowerDiverged(emission, counts);
+      if (last->text.Has("CONV")) condition = b_.CreateNot(condition);
+    } else {
+      condition = emission.InPredicate(0, true);
+      if (last->is_guarded) condition = b_.CreateAnd(state_.Predicate(*last->text.guard), condition);
+    }
     if (!emission.failure.empty()) return Error(*last, emission.failure);
     links_.edges[b_.CreateCondBr(condition, BlockOf(flow.taken), BlockOf(flow.next))] = {taken, fall};
     return absl::OkStatus();
@@ -337,7 +336,7 @@ class Lowering {
     machine::Emission emission(b_, last.text, state_);
     Value* place = nullptr;
     if (last.text.opcode() == "BSYNC") {
-      place = state_.Read(emission.Find('b')->use.reg);
+      place = MeetingOffset(b_, state_.Read(emission.Find('b')->use.reg));
     } else if (last.text.opcode() == "BRX" && emission.Find('l')->kind == machine::Operand::Kind::kImmediate) {
       // Relative to the instruction behind it.
       const uint64_t base = last.offset + machine::kInstructionBytes + static_cast<uint64_t>(emission.Find('l')->value);

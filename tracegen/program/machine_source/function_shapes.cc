@@ -1,6 +1,8 @@
 #include "tracegen/program/machine_source/function_shapes.h"
 
+#include <algorithm>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -21,9 +23,38 @@ struct Touched {
   std::set<int64_t> words;
   std::set<uint32_t> callees;
   bool calls_pointers = false;
+  bool meets = false;
 
   size_t size() const { return all.size() + written.size() + words.size(); }
 };
+
+// Whether what it does depends on the threads of the warp that are together.
+bool MeetsWarp(const machine::Instruction& instruction) {
+  static constexpr std::string_view kMeet[] = {"SHFL",  "VOTE",     "VOTEU", "MATCH", "REDUX",
+                                               "ELECT", "WARPSYNC", "NOP",   "SYNCS"};
+  const std::string_view opcode = instruction.opcode();
+  if (opcode == "BRA") return instruction.Has("DIV") || instruction.Has("CONV");
+  return std::find(std::begin(kMeet), std::end(kMeet), opcode) != std::end(kMeet);
+}
+
+// Of the functions that a kernel runs, all meet if one does: what they are together for goes through calls.
+void SpreadMeetings(const machine::MachineProgram& program, std::vector<Touched>& all) {
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!program.functions[i].is_kernel) continue;
+    std::set<uint32_t> run = {static_cast<uint32_t>(i)};
+    std::vector<uint32_t> due(run.begin(), run.end());
+    bool meets = false;
+    while (!due.empty()) {
+      const Touched& one = all[due.back()];
+      due.pop_back();
+      meets |= one.meets;
+      for (const uint32_t callee : one.callees) {
+        if (run.insert(callee).second) due.push_back(callee);
+      }
+    }
+    for (const uint32_t function : run) all[function].meets |= meets;
+  }
+}
 
 Touched TouchedBy(const machine::MachineProgram& program, const machine::ProgramFunction& function) {
   Touched touched;
@@ -34,6 +65,7 @@ Touched TouchedBy(const machine::MachineProgram& program, const machine::Program
     touched.calls_pointers |= block.terminator == trace::v1::CALL_INDIRECT;
     for (uint32_t k = 0; k < block.instruction_count; ++k) {
       const machine::ProgramInstruction& instruction = program.instructions[block.first_instruction + k];
+      touched.meets |= MeetsWarp(instruction.text);
       const std::vector<int64_t> words = ParameterWordsOf(instruction.text, program.architecture);
       touched.words.insert(words.begin(), words.end());
       for (const uint32_t number : instruction.dst) {
@@ -72,6 +104,7 @@ std::vector<FunctionShape> ShapesOf(const machine::MachineProgram& program) {
     all[i].callees.insert(pointed.begin(), pointed.end());
     for (const uint32_t callee : pointed) all[callee].callees.insert(pointed.begin(), pointed.end());
   }
+  SpreadMeetings(program, all);
   for (bool grew = true; grew;) {
     grew = false;
     for (Touched& one : all) {
@@ -86,7 +119,7 @@ std::vector<FunctionShape> ShapesOf(const machine::MachineProgram& program) {
   }
   std::vector<FunctionShape> shapes;
   for (const Touched& one : all) {
-    shapes.push_back({{one.words.begin(), one.words.end()}, AsList(one.all), AsList(one.written)});
+    shapes.push_back({{one.words.begin(), one.words.end()}, AsList(one.all), AsList(one.written), one.meets});
   }
   return shapes;
 }

@@ -1,11 +1,11 @@
 // Machine instructions at which threads meet: barriers, shuffles, votes and their like.
 //
-// What the machine does for the threads of a warp that run together is done here for those that reach the instruction
-// before the warp cannot move otherwise (WarpRequest::converged), as on a machine that reconverges as early as
-// possible. The assembler puts a BSYNC or a WARPSYNC in front where more is needed.
+// What the machine does for the threads of a warp that run together is done here for those that are together by the
+// code's convergence barriers (WarpRequest::converged).
 #include "absl/strings/str_cat.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
+#include "tracegen/machine/forms/pattern.h"
 #include "tracegen/program/machine_source/machine_step.h"
 #include "tracegen/program/operand_marker.h"
 #include "tracegen/program/ptx_source/device_operation.h"
@@ -156,7 +156,29 @@ void Elect(MachineStepContext& step) {
   e.OutPredicate(0, is_chosen);
 }
 
+// The predicate says that a thread holds something else than the uniform register gets. Whose value that is on the
+// hardware is not known, and makes no difference where the assembler puts it: in front of a BRA.DIV or BRA.CONV, which
+// finds threads missing as soon as one of them differs.
+void ToUniform(MachineStepContext& step) {
+  machine::Emission& e = step.e;
+  if (step.instruction.is_guarded) e.Fail("the predicate of R2UR under a guard");
+  Value* value = e.In(0);
+  Value* differs = CallDeviceOperation(step.b, kDiffersOperation, step.b.getInt32Ty(), {value});
+  e.Out(value);
+  e.OutPredicate(0, step.b.CreateIsNotNull(differs));
+}
+
 }  // namespace
+
+bool AsksWhatOthersHold(const machine::Instruction& instruction) {
+  const auto places = machine::OperandPlaces(*instruction.form);
+  for (size_t i = 0; i < instruction.operands.size(); ++i) {
+    if (instruction.opcode() == "R2UR" && places[instruction.places[i]].kind == 'p') {
+      return !instruction.operands[i].use.reg.is_constant;
+    }
+  }
+  return false;
+}
 
 void LowerMachineMeeting(MachineStepContext& step, llvm::Instruction** access) {
   const std::string_view op = step.e.at.opcode();
@@ -166,6 +188,7 @@ void LowerMachineMeeting(MachineStepContext& step, llvm::Instruction** access) {
   if (op == "VOTE" || op == "VOTEU") return Vote(step);
   if (op == "MATCH") return Match(step);
   if (op == "REDUX") return Reduce(step);
+  if (op == "R2UR") return ToUniform(step);
   if (op == "ELECT") return Elect(step);
   if (op == "UCGABAR_ARV" || op == "UCGABAR_WAIT") {
     CallDeviceOperation(step.b, op == "UCGABAR_ARV" ? kClusterArriveOperation : kClusterWaitOperation,

@@ -30,6 +30,20 @@ void LowerMachineCopy(MachineStepContext& step, llvm::Instruction** access);
 // Of an IsMachineTransaction.
 void LowerMachineTransaction(MachineStepContext& step, llvm::Instruction** access);
 void LowerMachineMeeting(MachineStepContext& step, llvm::Instruction** access);
+// Whether a move also says, by a predicate, whether all threads that are together hold the same.
+bool AsksWhatOthersHold(const machine::Instruction& instruction);
+
+// Convergence barriers. Registers hold where their threads meet, and which one it is, if threads wait at them.
+// Of a BSSY, whose threads meet at that offset in the section of code.
+void LowerBarrierSet(MachineStepContext& step, uint64_t meeting, bool waits);
+void LowerBarrierMove(MachineStepContext& step);
+// Of a BSYNC or a BREAK, in code whose threads wait.
+void LowerBarrierMeeting(MachineStepContext& step);
+void LowerBarrierBreak(MachineStepContext& step);
+// The offset in a register that LowerBarrierSet has written.
+llvm::Value* MeetingOffset(llvm::IRBuilder<>& b, llvm::Value* barrier);
+// Of a BRA.DIV or BRA.CONV: an i1, whether threads that it names are not together with those that `counts` holds for.
+llvm::Value* LowerDiverged(machine::Emission& e, llvm::Value* counts);
 
 // The pointer that an access to memory uses, in the address space of the instruction.
 llvm::Value* MachinePointer(MachineStepContext& step);

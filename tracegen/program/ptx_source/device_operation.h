@@ -18,6 +18,14 @@ inline constexpr char kArriveOperation[] = "arrive";    // void(i32 barrier, i32
 inline constexpr char kBarrierOperation[] = "barrier";  // i32(i32 barrier, i32 threads, i32 reduction, i32 predicate)
 inline constexpr char kClusterArriveOperation[] = "cluster.arrive";  // void()
 inline constexpr char kClusterWaitOperation[] = "cluster.wait";      // void()
+// Convergence barriers of machine code: i32() for a barrier that the thread sets, void(i32 barrier) to leave it.
+inline constexpr char kJoinOperation[] = "convergence.join";
+inline constexpr char kLeaveOperation[] = "convergence.leave";
+// What the threads of a warp that are together do, in its code. The first waits for the members of a barrier.
+inline constexpr char kTogetherOperation[] = "together.";
+inline constexpr char kMeetOperation[] = "together.meet";          // void(i32 barrier)
+inline constexpr char kDivergedOperation[] = "together.diverged";  // i32(i32 mask, i32 counts): a lane is missing
+inline constexpr char kDiffersOperation[] = "together.differs";    // i32(i32 value): from that of the first lane
 inline constexpr char kCopyOperation[] = "copy";      // void(ptr to, ptr from, i32 bytes, i32 bytes that are read)
 inline constexpr char kCommitOperation[] = "commit";  // void()
 inline constexpr char kWaitGroupOperation[] = "wait.group";     // void(i32 groups that may be pending, or kWaitForAll)

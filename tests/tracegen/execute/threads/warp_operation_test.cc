@@ -96,5 +96,21 @@ TEST(WarpOperation, Reductions) {
   EXPECT_EQ(Compute(WarpOperation::kReduceXor, 5, values)[2], 3u);
 }
 
+TEST(WarpOperation, LanesThatAreMissingAndLanesThatDiffer) {
+  Results values = {};
+  values[0] = values[1] = 1;  // lane 2 is there, and does not count
+  std::array<LaneOperands, kWarpWidth> operands;
+  for (uint32_t i = 0; i < kWarpWidth; ++i) operands[i] = {values[i], i == 0 ? 0b11u : 0b111u, 0};
+  Results results = {};
+  ComputeWarpOperation(WarpOperation::kDiverged, 0b111, operands.data(), results.data());
+  EXPECT_EQ(results[0], 0u);
+  EXPECT_EQ(results[1], 1u);
+  EXPECT_EQ(results[2], 1u);
+  const Results differs = Compute(WarpOperation::kDiffers, 0b111, values);
+  EXPECT_EQ(differs[0], 0u);
+  EXPECT_EQ(differs[1], 0u);
+  EXPECT_EQ(differs[2], 1u);
+}
+
 }  // namespace
 }  // namespace heddle::tracegen

@@ -276,7 +276,7 @@ WAIT: mbarrier.pending_count.b64 %r5, %e0; setp.gt.u32 %p2, %r5, 0; setp.le.u32 
   selp.u32 %r5, 1, 0, %p2;
 LATE: mov.u32 %r8, 0;
 A: mbarrier.try_wait.parity.shared.b64 %p4, [cells], %r8; @!%p4 bra A;
-  setp.eq.u32 %p5, %r4, 1; @%p5 bra E; setp.eq.u32 %p6, %r4, 3; @%p6 bra E; mbarrier.arrive.shared.b64 _, [cells];
+  bar.sync 0; setp.eq.u32 %p5, %r4, 1; @%p5 bra E; setp.eq.u32 %p6, %r4, 3; @%p6 bra E; mbarrier.arrive.shared.b64 _, [cells];
   mov.u32 %r8, 1;
 B: mbarrier.try_wait.parity.shared.b64 %p4, [cells], %r8; @!%p4 bra B; mov.u32 %r6, 7;
 E: st.global.v2.u32 [%d], {%r5, %r6};

@@ -327,10 +327,44 @@ TEST(LowerMachine, FunctionsReadTheKernelsParameters) {
   EXPECT_THAT(ir, HasSubstr("@helper(i64 0, i32 %"));
 }
 
-// Where the code asks whether threads are together, they go on to what lets them meet.
-TEST(LowerMachine, ThreadsDoNotGoPastAMeeting) {
-  EXPECT_THAT(Code({"BRA.CONV 0x20", "NOP", "EXIT"}).Ir(), HasSubstr("br i1 false"));
-  EXPECT_THAT(Code({"BRA.DIV UR4, 0x20", "NOP", "EXIT"}).Ir(), HasSubstr("br i1 false"));
+// Where the code asks whether threads are together, the runtime answers: of a mask, and without those whose guard is
+// false.
+TEST(LowerMachine, BranchesAskWhetherThreadsAreTogether) {
+  EXPECT_THAT(Code({"BRA.CONV 0x20", "NOP", "EXIT"}).Ir(),
+              HasSubstr("@heddle.device.together.diverged(i32 -1, i32 1)"));
+  EXPECT_THAT(Code({"UMOV UR4, 0xff", "BRA.DIV UR4, 0x30", "NOP", "EXIT"}).Ir(),
+              HasSubstr("@heddle.device.together.diverged(i32 255, i32 1)"));
+  EXPECT_THAT(Code({"ISETP.EQ.AND P0, PT, RZ, RZ, PT", "@!P0 BRA.DIV ~URZ, 0x30", "NOP", "EXIT"}).Ir(),
+              HasSubstr("@heddle.device.together.diverged(i32 -1, i32 %"));
+  EXPECT_THAT(Code({"UMOV UR4, 0x3", "MOV R0, UR4", "R2UR P1, UR5, R0", "@!P1 BRA.DIV UR5, 0x50", "NOP", "EXIT"}).Ir(),
+              HasSubstr("@heddle.device.together.differs(i32 3)"));
+  EXPECT_THAT(Code({"@P0 R2UR P1, UR5, R0", "@!P1 BRA.DIV UR5, 0x30", "NOP", "EXIT"}).Refusal(),
+              HasSubstr("the predicate of R2UR under a guard"));
+}
+
+// Who is together matters to threads only where an instruction asks.
+TEST(LowerMachine, ThreadsWaitAtConvergenceBarriersIfSomethingDependsOnIt) {
+  const std::vector<std::string> asks = {"BSSY B0, 0x50", "@P0 BRA 0x40", "@P1 BREAK B0", "VOTE.ANY R0, PT, P0",
+                                         "BSYNC B0",      "STS [RZ], R0", "EXIT"};
+  const std::string ir = Code(asks).Ir();
+  EXPECT_THAT(ir, HasSubstr("= call i32 @heddle.device.convergence.join()"));
+  EXPECT_THAT(ir, HasSubstr("call void @heddle.device.convergence.leave(i32 %"));
+  EXPECT_THAT(ir, HasSubstr("call void @heddle.device.together.meet(i32 %"));
+  std::vector<std::string> computes = asks;
+  computes[3] = "MOV R0, 0x1";
+  EXPECT_THAT(Code(computes).Ir(), Not(HasSubstr("heddle.device")));
+}
+
+// The kernel asks, so threads wait at the barriers of what it calls, too; and the other way round.
+TEST(LowerMachine, WhatAKernelCallsIsTogetherAsItIs) {
+  Code code(
+      {"CALL.REL.NOINC helper", "VOTE.ANY R0, PT, P0", "EXIT", "BSSY B0, 0x50", "BSYNC B0", "RET.REL.NODEC R2, walk"});
+  code.cubin.sections[0].functions.push_back({"helper", 0x30, 0x30, false});
+  EXPECT_THAT(code.Ir(), HasSubstr("@heddle.device.together.meet"));
+  Code callee(
+      {"BSSY B0, 0x20", "BSYNC B0", "CALL.REL.NOINC helper", "EXIT", "VOTE.ANY R0, PT, P0", "RET.REL.NODEC R2, walk"});
+  callee.cubin.sections[0].functions.push_back({"helper", 0x40, 0x20, false});
+  EXPECT_THAT(callee.Ir(), HasSubstr("@heddle.device.together.meet"));
 }
 
 TEST(LowerMachine, SignsOfConstantsArePredicates) {
