@@ -110,7 +110,7 @@ def campaigns(source, build):
 
     campaign(
         "machine-execution",
-        "10,000 random PTX programs assembled for sm_80 or sm_90 compute what plain C++ functions do, 1,000 of matrices "
+        "15,000 random PTX programs assembled for sm_80 or sm_90 compute what plain C++ functions do, 1,000 of matrices "
         "what their PTX does, and our kernels are right (needs a CUDA toolkit)",
         [
             [source / "tools" / "install-nvdisasm", "--is-wanted"],
@@ -125,7 +125,7 @@ def campaigns(source, build):
                     "HEDDLE_RANDOM_MACHINE_SEED": str(first),
                     "HEDDLE_RANDOM_MACHINE_ARCHITECTURE": architecture,
                 },
-                {"programs": 500},
+                {"programs": 750},
             )
             for first in range(1000, 3500, 250)
             for architecture in ("sm_80", "sm_90")

@@ -187,5 +187,9 @@ TEST_F(RandomMachineTest, AllNumbersEqualTheInterpreter) {
   Try(RandomProgram::Form::kModule, FromEnvironment("HEDDLE_RANDOM_MACHINE", 5));
 }
 
+TEST_F(RandomMachineTest, WarpsThatPartAndMeetEqualTheInterpreter) {
+  Try(RandomProgram::Form::kWarps, FromEnvironment("HEDDLE_RANDOM_MACHINE", 5));
+}
+
 }  // namespace
 }  // namespace heddle::tracegen

@@ -389,7 +389,7 @@ RandomProgram::Node RandomProgram::Half() {
 
 RandomProgram::Node RandomProgram::Compare() {
   const unsigned d = Register(), a = Register(), b = Register(), c = Register();
-  switch (form_ == Form::kIntegers ? 2 * Pick(2) : Pick(5)) {
+  switch (is_integer() ? 2 * Pick(2) : Pick(5)) {
     case 0: {
       const bool is_signed = Pick(2) == 0;
       const std::string test = Of<std::string>({"eq", "ne", "lt", "le", "gt", "ge"});
@@ -442,7 +442,7 @@ RandomProgram::Node RandomProgram::Convert() {
   const unsigned d = Register(), a = Register();
   const std::string whole = Of<std::string>({"rni", "rzi", "rmi", "rpi"});
   const Mode mode = kModes[Pick(4)];
-  switch (form_ == Form::kIntegers ? 6 + Pick(2) : Pick(9)) {
+  switch (is_integer() ? 6 + Pick(2) : Pick(9)) {
     case 0:
       return Emit(absl::StrCat("cvt.", whole, ".s32.f32"), absl::StrCat("%r", d, ", %f", a),
                   [=](State& s) { s.r[d] = static_cast<uint32_t>(ToInteger<int32_t>(Whole(s.f[a], whole))); });

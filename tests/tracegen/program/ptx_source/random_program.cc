@@ -42,7 +42,7 @@ void RandomProgram::Line(const std::string& line) { absl::StrAppend(&text_, "\t"
 void RandomProgram::ModuleHeader() {
   text_ =
       ".version 8.0\n.target sm_80\n.address_size 64\n"
-      ".shared .align 8 .b8 exchange[512];\n"
+      ".shared .align 8 .b8 exchange[512];\n.shared .align 8 .b8 lanes[256];\n"
       ".func (.param .b32 result) mix(.param .b32 a, .param .align 8 .b8 pair[16])\n{\n"
       "\t.reg .b32 %x<4>;\n\t.reg .b64 %y<2>;\n\t.reg .pred %q;\n"
       "\tld.param.b32 %x0, [a];\n\tld.param.b32 %x1, [pair+4];\n\tld.param.b64 %y0, [pair+8];\n"
@@ -62,7 +62,9 @@ void RandomProgram::Header() {
   Line(absl::StrCat(".reg .pred %p<", kRandomRegisters + 2, ">;"));
   Line(".reg .b32 %t<16>;");
   Line(".reg .pred %go;");
+  if (form_ == Form::kWarps) Line(".reg .b32 %m<5>, %n<5>;");  // by depth: who is here, and how often they go round
   Line("mov.u32 %t0, %tid.x;");
+  if (form_ == Form::kWarps) Line("mov.u32 %m0, 0xffffffff;");
   for (unsigned i = 0; i < kRandomRegisters; ++i) {
     const uint32_t factor = 2654435761u * (i + 3), shift = Pick(28);
     Line(absl::StrCat("mad.lo.u32 %r", i, ", %t0, ", factor, ", ", i * 77, ";"));
@@ -74,7 +76,7 @@ void RandomProgram::Header() {
       s.rd[i] = uint64_t{s.r[i]} * factor;
       s.p[i] = s.tid != i * 9;
     });
-    if (form_ == Form::kIntegers) continue;
+    if (is_integer()) continue;
     Line(absl::StrCat("cvt.rn.f32.s32 %f", i, ", %r", i, ";"));
     Line(absl::StrCat("mul.rn.f32 %f", i, ", %f", i, ", 0f3c23d70a;"));
     Line(absl::StrCat("cvt.rn.f64.u64 %fd", i, ", %rd", i, ";"));
@@ -100,7 +102,7 @@ void RandomProgram::Footer() {
     Line(absl::StrCat("st.global.v2.b32 [%rd7+", at + 8, "], {%t1, %t2};"));
     Line(absl::StrCat("selp.u32 %t2, 1, 0, %p", i, ";"));
     Line(absl::StrCat("st.global.b32 [%rd7+", at + 28, "], %t2;"));
-    if (form_ == Form::kIntegers) {
+    if (is_integer()) {
       at += 32;
       continue;
     }
@@ -160,11 +162,20 @@ RandomProgram::Node RandomProgram::Choice(unsigned depth, bool common) {
   node.predicate = Register();
   node.negated = Pick(2) == 0;
   const std::string other = Label(), end = Label();
+  const std::string mask = absl::StrCat("%m", depth + 1), all = absl::StrCat("%m", depth);
+  if (form_ == Form::kWarps) {
+    Line(absl::StrCat("vote.sync.ballot.b32 ", mask, ", ", node.negated ? "!" : "", "%p", node.predicate, ", ", all,
+                      ";"));
+  }
   Line(absl::StrCat("@", node.negated ? "" : "!", "%p", node.predicate, " bra ", other, ";"));
   (void)common;
   node.first = Body(1 + Pick(5), depth + 1, false);
   Line(absl::StrCat("bra.uni ", end, ";"));
   text_ += absl::StrCat(other, ":\n");
+  if (form_ == Form::kWarps) {
+    Line(absl::StrCat("not.b32 ", mask, ", ", mask, ";"));
+    Line(absl::StrCat("and.b32 ", mask, ", ", mask, ", ", all, ";"));
+  }
   node.second = Body(Pick(4), depth + 1, false);
   text_ += absl::StrCat(end, ":\n");
   return node;
@@ -176,11 +187,24 @@ RandomProgram::Node RandomProgram::Loop(unsigned depth, bool common) {
   node.count = 1 + Pick(4);
   const std::string head = Label();
   const unsigned counter = 4 + depth;
+  const std::string mask = absl::StrCat("%m", depth + 1), limit = absl::StrCat("%n", depth);
   Line(absl::StrCat("mov.u32 %t", counter, ", 0;"));
+  if (form_ == Form::kWarps) {
+    Line(absl::StrCat("mov.u32 ", mask, ", %m", depth, ";"));
+    if (Pick(2) == 0) {
+      node.shift = static_cast<int>(Pick(5));
+      Line(absl::StrCat("shr.u32 ", limit, ", %t0, ", node.shift, ";"));
+      Line(absl::StrCat("and.b32 ", limit, ", ", limit, ", 3;"));
+      Line(absl::StrCat("add.u32 ", limit, ", ", limit, ", ", node.count, ";"));
+    }
+    if (Pick(2) == 0) Line(".pragma \"nounroll\";");
+  }
+  const bool parts = node.shift >= 0;
   text_ += absl::StrCat(head, ":\n");
-  node.first = Body(1 + Pick(5), depth + 1, common);
+  node.first = Body(1 + Pick(5), depth + 1, common && !parts);
   Line(absl::StrCat("add.u32 %t", counter, ", %t", counter, ", 1;"));
-  Line(absl::StrCat("setp.lt.u32 %go, %t", counter, ", ", node.count, ";"));
+  Line(absl::StrCat("setp.lt.u32 %go, %t", counter, ", ", parts ? limit : absl::StrCat(node.count), ";"));
+  if (parts) Line(absl::StrCat("vote.sync.ballot.b32 ", mask, ", %go, ", mask, ";"));
   Line(absl::StrCat("@%go bra ", head, ";"));
   return node;
 }
@@ -213,12 +237,61 @@ RandomProgram::Node RandomProgram::Exchange() {
   return node;
 }
 
+RandomProgram::Node RandomProgram::WarpExchange(unsigned depth) {
+  Node node;
+  node.kind = Node::Kind::kWarp;
+  node.source = Register();
+  node.target = Register();
+  node.operation = Pick(5);
+  node.distance = 1 + Pick(31);
+  const std::string mask = absl::StrCat("%m", depth);
+  const std::string target = absl::StrCat("%r", node.target), source = absl::StrCat("%r", node.source);
+  switch (node.operation) {
+    case 0:  // from a lane that is here, else nothing
+      Line(absl::StrCat("shfl.sync.bfly.b32 %t1, ", source, ", ", node.distance, ", 31, ", mask, ";"));
+      Line(absl::StrCat("and.b32 %t2, %t0, 31;"));
+      Line(absl::StrCat("xor.b32 %t2, %t2, ", node.distance, ";"));
+      Line(absl::StrCat("shr.u32 %t2, ", mask, ", %t2;"));
+      Line("and.b32 %t2, %t2, 1;");
+      Line("setp.ne.u32 %go, %t2, 0;");
+      Line(absl::StrCat("selp.b32 ", target, ", %t1, ", target, ", %go;"));
+      break;
+    case 1:
+      Line(absl::StrCat("vote.sync.ballot.b32 ", target, ", %p", node.source, ", ", mask, ";"));
+      break;
+    case 2:
+      Line(absl::StrCat("and.b32 %t1, ", source, ", 3;"));
+      Line(absl::StrCat("match.any.sync.b32 ", target, ", %t1, ", mask, ";"));
+      break;
+    case 3:
+      Line(absl::StrCat("redux.sync.add.u32 ", target, ", ", source, ", ", mask, ";"));
+      break;
+    default:  // through memory
+      Line("shl.b32 %t1, %t0, 2;");
+      Line("mov.u32 %t2, lanes;");
+      Line("add.u32 %t1, %t1, %t2;");
+      Line(absl::StrCat("bar.warp.sync ", mask, ";"));
+      Line(absl::StrCat("st.shared.b32 [%t1], ", source, ";"));
+      Line(absl::StrCat("bar.warp.sync ", mask, ";"));
+      Line(absl::StrCat("xor.b32 %t2, %t0, ", node.distance, ";"));
+      Line("and.b32 %t2, %t2, 31;");
+      Line(absl::StrCat("shr.u32 %t2, ", mask, ", %t2;"));
+      Line("and.b32 %t2, %t2, 1;");
+      Line("setp.ne.u32 %go, %t2, 0;");
+      Line(absl::StrCat("xor.b32 %t1, %t1, ", 4 * node.distance, ";"));
+      Line(absl::StrCat("@%go ld.shared.b32 ", target, ", [%t1];"));
+      Line(absl::StrCat("bar.warp.sync ", mask, ";"));  // those behind it may be fewer
+  }
+  return node;
+}
+
 RandomProgram::Node RandomProgram::Statement(unsigned depth, bool common) {
   const unsigned kind = Pick(24);
   if (kind < 2 && depth < 3) return Choice(depth, common);
   if (kind == 2 && depth < 3) return Loop(depth, common);
   if (kind == 3 && common) return Exchange();
-  if (form_ == Form::kIntegers && kind >= 11 && kind <= 17) return kind < 14 ? Integer() : Wide();
+  if (form_ == Form::kWarps && kind >= 14 && kind <= 17) return WarpExchange(depth);
+  if (is_integer() && kind >= 11 && kind <= 17) return kind < 14 ? Integer() : Wide();
   switch (kind) {
     case 4:
       return form_ != Form::kStatement ? Call() : Integer();
@@ -258,11 +331,45 @@ std::vector<RandomProgram::Node> RandomProgram::Body(unsigned length, unsigned d
   return nodes;
 }
 
+void RandomProgram::RunWarpExchange(const Node& node, std::vector<RandomState>& threads,
+                                    const std::vector<bool>& active) {
+  const std::vector<RandomState> before = threads;
+  for (unsigned t = 0; t < threads.size(); ++t) {
+    if (!active[t]) continue;
+    const unsigned warp = t & ~31u;
+    uint32_t votes = 0, same = 0, sum = 0;
+    for (unsigned other = warp; other < warp + 32; ++other) {
+      if (!active[other]) continue;
+      const uint32_t bit = 1u << (other - warp);
+      if (before[other].p[node.source]) votes |= bit;
+      if ((before[other].r[node.source] & 3) == (before[t].r[node.source] & 3)) same |= bit;
+      sum += before[other].r[node.source];
+    }
+    const unsigned partner = warp | ((t ^ node.distance) & 31u);
+    uint32_t& target = threads[t].r[node.target];
+    if (node.operation == 1) target = votes;
+    if (node.operation == 2) target = same;
+    if (node.operation == 3) target = sum;
+    if ((node.operation == 0 || node.operation == 4) && active[partner]) target = before[partner].r[node.source];
+  }
+}
+
 void RandomProgram::RunAll(const std::vector<Node>& nodes, std::vector<RandomState>& threads,
                            const std::vector<bool>& active) {
   for (const Node& node : nodes) {
     if (node.kind == Node::Kind::kLoop) {
-      for (unsigned i = 0; i < node.count; ++i) RunAll(node.first, threads, active);
+      const unsigned more = node.shift < 0 ? 0 : 3;
+      for (unsigned i = 0; i < node.count + more; ++i) {
+        std::vector<bool> here = active;
+        for (unsigned t = 0; t < threads.size() && more != 0; ++t) {
+          here[t] = active[t] && i < node.count + (t >> node.shift) % 4;
+        }
+        RunAll(node.first, threads, here);
+      }
+      continue;
+    }
+    if (node.kind == Node::Kind::kWarp) {
+      RunWarpExchange(node, threads, active);
       continue;
     }
     if (node.kind == Node::Kind::kExchange) {

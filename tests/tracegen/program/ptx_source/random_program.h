@@ -33,8 +33,9 @@ inline constexpr unsigned kRandomWords = kRandomRegisters * 8;
 class RandomProgram {
  public:
   // As a module of PTX, the same without floating-point numbers, or as a kernel of CUDA whose body is one asm statement
-  // (without calls).
-  enum class Form { kModule, kIntegers, kStatement };
+  // (without calls). kWarps: integers, and threads of a warp exchange values wherever some of them are, with masks in
+  // registers; threads leave loops one after the other.
+  enum class Form { kModule, kIntegers, kStatement, kWarps };
   explicit RandomProgram(uint64_t seed, Form form = Form::kModule);
 
   // The kernel `k`, whose parameter is the address `out`; launched as one block of kRandomThreads threads.
@@ -46,16 +47,18 @@ class RandomProgram {
   using Effect = std::function<void(RandomState&)>;
   // A statement, a choice with two bodies, a loop, or a step in which threads exchange values.
   struct Node {
-    enum class Kind { kEffect, kIf, kLoop, kExchange };
+    enum class Kind { kEffect, kIf, kLoop, kExchange, kWarp };
     Kind kind = Kind::kEffect;
     Effect effect;
     unsigned predicate = 0;  // kIf
     bool negated = false;
     unsigned count = 0;   // kLoop: how often
-    unsigned source = 0;  // kExchange: register that is given, and the one that is taken
+    int shift = -1;       // kLoop: if not -1, thread t goes round once more for each of (t >> shift) % 4
+    unsigned source = 0;  // kExchange, kWarp: register that is given, and the one that is taken
     unsigned target = 0;
-    unsigned distance = 0;  // from thread t to t + distance
-    bool shuffle = false;   // within the warp, without memory
+    unsigned distance = 0;   // from thread t to t + distance
+    bool shuffle = false;    // within the warp, without memory
+    unsigned operation = 0;  // kWarp
     std::vector<Node> first, second;
   };
 
@@ -71,6 +74,8 @@ class RandomProgram {
   Node Choice(unsigned depth, bool common);
   Node Loop(unsigned depth, bool common);
   Node Exchange();
+  // Of the threads of a warp that are here.
+  Node WarpExchange(unsigned depth);
   // Adds the instruction, perhaps under a guard.
   Node Emit(const std::string& opcode, const std::string& operands, Effect effect);
   Node Integer();
@@ -88,6 +93,8 @@ class RandomProgram {
   void ModuleHeader();
   void Header();
   void Footer();
+  bool is_integer() const { return form_ == Form::kIntegers || form_ == Form::kWarps; }
+  static void RunWarpExchange(const Node& node, std::vector<RandomState>& threads, const std::vector<bool>& active);
   static void RunAll(const std::vector<Node>& nodes, std::vector<RandomState>& threads,
                      const std::vector<bool>& active);
 

@@ -40,6 +40,10 @@ TEST_F(RandomPtxTest, EqualsTheInterpreter) {
   Try(RandomProgram::Form::kModule, FromEnvironment("HEDDLE_RANDOM_PTX", 150), "ptx");
 }
 
+TEST_F(RandomPtxTest, WarpsThatPartAndMeetEqualTheInterpreter) {
+  Try(RandomProgram::Form::kWarps, FromEnvironment("HEDDLE_RANDOM_PTX", 100) / 4, "ptx");
+}
+
 // They take longer, as clang compiles what is around them.
 TEST_F(RandomPtxTest, StatementsEqualTheInterpreter) {
   Try(RandomProgram::Form::kStatement, FromEnvironment("HEDDLE_RANDOM_PTX", 120) / 4, "cu");
