@@ -123,6 +123,7 @@ void WriteL2(const L2SliceCounters& slices, uint64_t count, uint64_t cycles, con
   out.set_cycles(cycles);
   out.set_slices(count);
   out.set_reads(slices.reads);
+  out.set_read_misses(slices.read_misses);
   out.set_writes(slices.writes);
   out.set_atomics(slices.atomics);
   out.set_atomic_passes(slices.atomic_passes);

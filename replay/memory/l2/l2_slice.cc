@@ -26,6 +26,7 @@ uint32_t LineBits(const machine::v1::L2& l2) {
 
 void L2SliceCounters::Add(const L2SliceCounters& other) {
   reads += other.reads;
+  read_misses += other.read_misses;
   writes += other.writes;
   atomics += other.atomics;
   atomic_passes += other.atomic_passes;
@@ -240,7 +241,10 @@ void L2Slice::AccessWithCache(const MemoryRequest& request, Edge now, L2SliceLin
   } else {
     Answer(request, now + hit_cycles_, now, links);
   }
-  if (outcome.fetch) QueueDramJob(line << line_bits_, cache_config_.line_bytes(), outcome.entry, false, links);
+  if (outcome.fetch) {
+    if (operation == CacheOperation::kRead) ++counters_.read_misses;
+    QueueDramJob(line << line_bits_, cache_config_.line_bytes(), outcome.entry, false, links);
+  }
   if (outcome.eviction.dirty) {
     QueueDramJob(outcome.eviction.line << line_bits_, cache_config_.line_bytes(), FillUnit::kNone, true, links);
   }

@@ -26,6 +26,7 @@ namespace heddle::replay {
 // In requests and edges of the L2.
 struct L2SliceCounters {
   uint64_t reads = 0;
+  uint64_t read_misses = 0;  // of these, with a cache: those whose line was neither there nor on its way
   uint64_t writes = 0;
   uint64_t atomics = 0;
   uint64_t atomic_passes = 0;

@@ -262,6 +262,7 @@ class ReferenceSlice {
     if (jobs_.size() + places > job_limit_) return Fail(ReservationFail::kMissQueue);
     ++cache_counters.accesses;
     ++cache_counters.misses;
+    if (!writes) ++counters.read_misses;
     if (whole) {
       Answer(request, edge + HitCycles(), edge, world);
     } else {
