@@ -109,8 +109,9 @@ class MachineLowering {
     InstructionScopes scopes(module);
     for (uint32_t i = 0; i < in_->functions.size(); ++i) {
       const std::string& name = in_->function(i).name;
-      HEDDLE_ASSIGN_OR_RETURN(MachineLayout layout, LayOutMachine(in_->program(), i, lines_));
-      FindUniformValues(*in_, i, layout);
+      const UniformReads reads = FindUniformReads(*in_, i);
+      HEDDLE_ASSIGN_OR_RETURN(MachineLayout layout, LayOutMachine(in_->program(), i, reads.alone, lines_));
+      RecordUniformValues(*in_, i, reads, layout);
       layout.flow.local_bytes = in_->function(i).is_kernel ? in_->SectionOf(i).stack_bytes : 0;
       llvm::DISubprogram* scope = scopes.Add(*in_->functions[i]);
       LinkedFlow& linked = flows_.functions[name];

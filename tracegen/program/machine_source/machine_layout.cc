@@ -37,8 +37,9 @@ constexpr size_t kMostTargets = 256;  // a decision is recorded as one byte
 
 class LayoutBuilder {
  public:
-  LayoutBuilder(const machine::MachineProgram& program, uint32_t function, MachineLines& lines)
-      : program_(program), function_(program.functions[function]), lines_(lines) {}
+  LayoutBuilder(const machine::MachineProgram& program, uint32_t function, const std::set<uint32_t>& alone,
+                MachineLines& lines)
+      : program_(program), function_(program.functions[function]), alone_(alone), lines_(lines) {}
 
   absl::StatusOr<MachineLayout> Build() {
     layout_.flow.name = function_.name;
@@ -95,7 +96,8 @@ class LayoutBuilder {
     // What must not happen, or would be recorded, for threads whose guard is false. BREAK does nothing to a thread, but
     // who follows its barriers has to know which threads break away.
     const bool stands_alone = meaning->effect == Effect::kAccesses || meaning->effect == Effect::kMeets ||
-                              may_have_own_predicate || op == "BPT" || calls;
+                              may_have_own_predicate || op == "BPT" || calls ||
+                              alone_.contains(static_cast<uint32_t>(&instruction - program_.instructions.data()));
     const RegisterUse* guard = instruction.is_guarded ? &*instruction.text.guard : nullptr;
     const RegisterUse* second = nullptr;
     if (may_have_own_predicate) {
@@ -221,6 +223,7 @@ class LayoutBuilder {
 
   const machine::MachineProgram& program_;
   const machine::ProgramFunction& function_;
+  const std::set<uint32_t>& alone_;
   MachineLines& lines_;
   MachineLayout layout_;
   std::map<uint32_t, int> node_of_block_;
@@ -235,8 +238,8 @@ class LayoutBuilder {
 }  // namespace
 
 absl::StatusOr<MachineLayout> LayOutMachine(const machine::MachineProgram& program, uint32_t function,
-                                            MachineLines& lines) {
-  return LayoutBuilder(program, function, lines).Build();
+                                            const std::set<uint32_t>& alone, MachineLines& lines) {
+  return LayoutBuilder(program, function, alone, lines).Build();
 }
 
 }  // namespace heddle::tracegen

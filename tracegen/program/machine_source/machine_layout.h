@@ -4,6 +4,7 @@
 #define HEDDLE_TRACEGEN_PROGRAM_MACHINE_SOURCE_MACHINE_LAYOUT_H_
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -38,10 +39,11 @@ struct MachineLayout {
 };
 
 // Guards are treated as those of PTX (ptx_source/lower_module.h): what only computes is executed by every thread, and
-// what accesses memory, meets other threads or ends the thread is a block of its own. Errors: an instruction without a
-// meaning; a branch with too many targets.
+// what accesses memory, meets other threads or ends the thread is a block of its own. So is an instruction that only
+// computes if its place in MachineProgram::instructions is one of `alone`: threads record something there. Errors: an
+// instruction without a meaning; a branch with too many targets.
 absl::StatusOr<MachineLayout> LayOutMachine(const machine::MachineProgram& program, uint32_t function,
-                                            MachineLines& lines);
+                                            const std::set<uint32_t>& alone, MachineLines& lines);
 
 }  // namespace heddle::tracegen
 

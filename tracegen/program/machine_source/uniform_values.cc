@@ -57,8 +57,7 @@ class UniformFlow {
     }
   }
 
-  // By place in MachineProgram::instructions: which of the registers that it reads may differ.
-  const std::map<uint32_t, std::vector<uint32_t>>& read() const { return read_; }
+  UniformReads TakeReads() { return std::move(reads_); }
 
  private:
   // Of callers nothing is known but that their threads have the stack at one place.
@@ -122,7 +121,16 @@ class UniformFlow {
     const int value = !known ? kVaries : unset ? kUnset : ValueOf(instruction, inputs, state);
     for (const uint32_t number : instruction.dst) state[number] = value;
     if (read.empty() || WritesUniformOnly(instruction)) return;
-    read_[pc] = std::move(read);
+    if (instruction.is_guarded && IsArithmetic(instruction.op) && ReadsBesidesGuard(instruction, read)) {
+      reads_.alone.insert(pc);
+    }
+    reads_.registers[pc] = std::move(read);
+  }
+
+  // Of its guard threads record how they decide.
+  bool ReadsBesidesGuard(const ProgramInstruction& instruction, const std::vector<uint32_t>& read) const {
+    return std::ranges::any_of(read,
+                               [&](uint32_t number) { return !(RegisterOf(number) == instruction.text.guard->reg); });
   }
 
   // Whether it is work of the uniform datapath.
@@ -166,7 +174,7 @@ class UniformFlow {
   std::vector<State> entry_;  // by block of the function; empty for those that nothing has led to
   std::vector<uint32_t> due_;
   std::map<std::pair<std::string, std::vector<int>>, int> values_;
-  std::map<uint32_t, std::vector<uint32_t>> read_;
+  UniformReads reads_;
 };
 
 // Whether the instruction can have operands of this kind where replays know what to do with them.
@@ -203,15 +211,19 @@ std::shared_ptr<const v1::Instruction> OperandsFor(const FlowInstruction& instru
 
 }  // namespace
 
-void FindUniformValues(const MachineContext& in, uint32_t function, MachineLayout& layout) {
-  const UniformFlow flow(in, function);
+UniformReads FindUniformReads(const MachineContext& in, uint32_t function) {
+  return UniformFlow(in, function).TakeReads();
+}
+
+void RecordUniformValues(const MachineContext& in, uint32_t function, const UniformReads& reads,
+                         MachineLayout& layout) {
   const ProgramInstruction* const first = in.program().instructions.data();
   const std::vector<Register>& registers = in.function(function).registers;
   for (size_t n = 0; n < layout.nodes.size(); ++n) {
     for (MachineStep& step : layout.nodes[n].steps) {
-      const auto found = flow.read().find(static_cast<uint32_t>(step.instruction - first));
+      const auto found = reads.registers.find(static_cast<uint32_t>(step.instruction - first));
       FlowInstruction& instruction = layout.flow.nodes[n].instructions[step.flow_index];
-      if (found == flow.read().end() || !MayRecord(instruction, layout.nodes[n].under_guard)) continue;
+      if (found == reads.registers.end() || !MayRecord(instruction, layout.nodes[n].under_guard)) continue;
       for (const uint32_t number : found->second) {
         const Register& reg = registers[number - 1];
         // Whoever is in a block for a guard has decided on it in front.

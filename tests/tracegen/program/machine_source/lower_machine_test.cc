@@ -9,9 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "llvm/Support/raw_ostream.h"
-#include "tracegen/machine/text/disassembly.h"
-#include "tracegen/ptx/syntax/parse.h"
+#include "tests/tracegen/program/machine_source/walk_code.h"
 #include "traces/format/program/control_bits.h"
 #include "traces/format/program/program.h"
 
@@ -20,67 +18,6 @@ namespace {
 
 namespace v1 = ::heddle::trace::v1;
 using ::testing::HasSubstr;
-
-constexpr char kPtx[] =
-    ".version 8.0\n.target sm_80\n.address_size 64\n.const .align 4 .b8 first[8];\n.const .align 4 .b8 second[8];\n"
-    ".global .align 8 .u64 counter;\n.visible .entry walk(.param .u64 out, .param .u16 small, .param .u16 other)\n"
-    "{ ret; }\n";
-
-// A kernel "walk" of these instructions, for the PTX above.
-struct Code {
-  machine::Cubin cubin;
-  machine::Disassembly disassembly;
-
-  explicit Code(const std::vector<std::string>& lines) {
-    constexpr uint64_t kPlainControl = 0x7f1;
-    machine::CodeSection section;
-    section.function = "walk";
-    section.functions = {{"walk", 0, lines.size() * machine::kInstructionBytes, true}};
-    section.code.assign(lines.size(), machine::Encoding{0, kPlainControl << 41});
-    section.parameter_offset = 0x160;
-    section.parameter_bytes = 12;
-    section.static_shared_bytes = 64;
-    section.registers = 21;
-    cubin.sections.push_back(section);
-    cubin.constant_variables = {{"first", 0, 8}, {"second", 8, 8}};
-    cubin.constants[3].assign(16, 0);
-    cubin.constants[4].assign(8, 0);
-    cubin.constant_relocations[4] = {{0, 2, "counter", 0}};
-    machine::CodeText text{.function = "walk", .instructions = {}};
-    for (const std::string& line : lines) {
-      const absl::StatusOr<machine::Instruction> instruction = machine::ParseInstruction(line);
-      EXPECT_TRUE(instruction.ok()) << line << ": " << instruction.status();
-      if (instruction.ok()) text.instructions.push_back(*instruction);
-    }
-    disassembly.sections.push_back(text);
-  }
-
-  absl::StatusOr<CanonicalModule> Lower(const std::string& ptx = kPtx) const {
-    machine::MachineModule module;
-    module.cubin = cubin;
-    const absl::StatusOr<machine::MachineProgram> program = machine::BuildProgram(cubin, disassembly);
-    if (!program.ok()) return program.status();
-    module.program = *program;
-    const absl::StatusOr<ptx::Module> parsed = ptx::ParseModule(ptx);
-    if (!parsed.ok()) return parsed.status();
-    return LowerMachine(*parsed, module, "walk.ptx");
-  }
-
-  std::string Refusal(const std::string& ptx = kPtx) const {
-    const absl::StatusOr<CanonicalModule> lowered = Lower(ptx);
-    EXPECT_FALSE(lowered.ok());
-    return std::string(lowered.status().message());
-  }
-
-  std::string Ir() const {
-    const absl::StatusOr<CanonicalModule> lowered = Lower();
-    EXPECT_TRUE(lowered.ok()) << lowered.status();
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    if (lowered.ok()) lowered->module->print(stream, nullptr);
-    return text;
-  }
-};
 
 TEST(LowerMachine, TheStaticProgramIsTheCode) {
   const Code code({"S2R R0, SR_TID.X", "ISETP.GE.AND P0, PT, R0, 0x20, PT", "MOV R2, c[0x0][0x160]",
@@ -206,85 +143,6 @@ TEST(LowerMachine, AConditionalBreakIsABlockOfItsOwn) {
       EXPECT_EQ(program->block(block.successor).successor, block.taken);
     }
   }
-}
-
-// Each instruction with what it has of operands: A for its address, U for a uniform register.
-std::vector<std::string> WithOperands(const Code& code) {
-  const absl::StatusOr<CanonicalModule> lowered = code.Lower();
-  EXPECT_TRUE(lowered.ok()) << lowered.status();
-  if (!lowered.ok()) return {};
-  const absl::StatusOr<KernelUnit> unit = ReadKernel(*lowered, "walk");
-  EXPECT_TRUE(unit.ok()) << unit.status();
-  std::vector<std::string> texts;
-  for (const v1::Instruction& instruction : unit->program.instruction()) {
-    std::string& text = texts.emplace_back(instruction.mnemonic());
-    if (instruction.operand_size() > 0) text += ' ';
-    for (const v1::Operand& operand : instruction.operand()) {
-      EXPECT_FALSE(operand.constant());
-      text += operand.kind() == v1::Operand::UNIFORM ? 'U' : 'A';
-      if (operand.kind() == v1::Operand::ADDRESS) {
-        EXPECT_EQ(operand.space(), instruction.space());
-        EXPECT_EQ(operand.bytes(), instruction.access_bytes());
-      }
-    }
-  }
-  return texts;
-}
-
-// A loop's counter and what depends on the block differ between threads, constants do not.
-TEST(LowerMachine, UniformRegistersThatMayDifferAreRecordedWhereThreadsReadThem) {
-  EXPECT_THAT(WithOperands(Code({"ULDC.64 UR4, c[0x0][0x118]", "S2UR UR6, SR_CTAID.X", "UMOV UR7, URZ",
-                                 "S2R R0, SR_TID.X", "IADD3 R1, R0, UR7, RZ", "IMAD R2, R0, UR6, R1",
-                                 "UIADD3 UR7, UR7, 0x1, URZ", "ISETP.GE.AND P0, PT, R0, UR7, PT", "@!P0 BRA 0x40",
-                                 "STG.E [R2.64+UR4], R0", "STS [R0+UR7], RZ", "EXIT"})),
-              ::testing::ElementsAre("ULDC.64", "S2UR", "UMOV", "S2R", "IADD3 U", "IMAD U", "UIADD3", "ISETP.GE.AND U",
-                                     "BRA", "STG.E", "STS AU", "EXIT"));
-}
-
-// Both ways set UR4 to the parameter, and UR5 to numbers that differ.
-TEST(LowerMachine, TheSameValueOnEveryWayIsNotRecorded) {
-  EXPECT_THAT(WithOperands(Code({"ISETP.GE.AND P0, PT, R0, 0x20, PT", "@P0 BRA 0x50", "ULDC UR4, c[0x0][0x164]",
-                                 "UMOV UR5, 0x1", "BRA 0x70", "ULDC UR4, c[0x0][0x164]", "UMOV UR5, 0x2",
-                                 "UIADD3 UR6, UR4, 0x3, URZ", "IADD3 R1, R0, UR4, RZ", "IADD3 R2, R0, UR5, RZ",
-                                 "IADD3 R3, R0, UR6, RZ", "STS [R1], R2", "EXIT"})),
-              ::testing::IsSupersetOf({"IADD3", "IADD3 U", "IADD3"}));
-}
-
-// What a guard of the thread leaves of a register may differ; so may a register of the thread, and a vote.
-TEST(LowerMachine, WhatThreadsDecideMayDiffer) {
-  EXPECT_THAT(WithOperands(Code({"S2R R7, SR_TID.X", "ISETP.GE.AND P0, PT, R7, 0x20, PT", "UMOV UR4, 0x1",
-                                 "@P0 UMOV UR4, 0x2", "R2UR UR5, R7", "VOTEU.ANY UR6, UPT, P0", "IADD3 R1, R0, UR4, RZ",
-                                 "IADD3 R2, R0, UR5, RZ", "IADD3 R3, R0, UR6, RZ", "EXIT"})),
-              ::testing::ElementsAre("S2R", "ISETP.GE.AND", "UMOV", "UMOV", "R2UR", "VOTEU.ANY", "IADD3 U", "IADD3 U",
-                                     "IADD3 U", "EXIT"));
-}
-
-// All threads have the stack at one place, and parameters in registers are the launch's, too. A guard keeps an
-// instruction from having operands, unless it stands alone for it.
-TEST(LowerMachine, StacksAndParametersAreNotRecorded) {
-  EXPECT_THAT(
-      WithOperands(Code({"MOV R1, c[0x0][0x28]", "MOV R2, c[0x0][0x164]", "IADD3 R3, R2, 0x4, RZ", "R2UR UR4, R1",
-                         "R2UR UR5, R3", "S2UR UR6, SR_CTAID.X", "UIADD3 UR4, UR4, 0x8, URZ", "S2R R0, SR_TID.X",
-                         "ISETP.GE.AND P0, PT, R0, 0x20, PT", "IADD3 R4, R0, UR4, RZ", "IADD3 R5, R0, UR5, RZ",
-                         "@P0 IADD3 R6, R0, UR6, RZ", "@P0 STS [R0+UR6], RZ", "STS [R4+UR6], R5", "EXIT"})),
-      ::testing::ElementsAre("MOV", "MOV", "IADD3", "R2UR", "R2UR", "S2UR", "UIADD3", "S2R", "ISETP.GE.AND", "IADD3",
-                             "IADD3", "IADD3", "STS AU", "STS AU", "EXIT"));
-}
-
-TEST(LowerMachine, UniformRegistersAreHandedOverBeforeTheInstructionRuns) {
-  const std::string ir = Code({"S2UR UR5, SR_CTAID.X", "IADD3 R1, R0, UR5, RZ", "STS [R1+UR5], R1", "EXIT"}).Ir();
-  EXPECT_THAT(ir, HasSubstr("call void (...) @heddle.operands(i32 "));
-}
-
-// What a callee leaves in a register, and what it finds there.
-TEST(LowerMachine, CallsMayChangeUniformRegisters) {
-  Code code({"UMOV UR4, 0x1", "UMOV UR5, 0x1", "CALL.REL.NOINC helper", "IADD3 R1, R0, UR4, RZ",
-             "IADD3.X R2, R0, UR5, RZ, P0, !PT", "EXIT", "UMOV UR4, 0x2", "LOP3.LUT R3, R0, UR5, RZ, 0xc0, !PT",
-             "RET.REL.NODEC R2, walk"});
-  code.cubin.sections[0].functions.push_back({"helper", 0x60, 0x30, false});
-  EXPECT_THAT(WithOperands(code),
-              ::testing::UnorderedElementsAre("UMOV", "UMOV", "CALL.REL.NOINC", "IADD3 U", "IADD3.X", "EXIT", "UMOV",
-                                              "LOP3.LUT U", "RET.REL.NODEC"));
 }
 
 TEST(LowerMachine, ConvergenceBarriersSayWhereToGoOn) {
