@@ -13,13 +13,15 @@ namespace heddle::tracegen {
 
 // How a function of machine code is called: registers are handed over and back as values. All that it or its callees
 // touch are parameters, behind one of 64 bits that says where local memory lies, and words of the kernel's parameters
-// that they read; those that they write are its results. Kernels are not called: of theirs only `meets` counts.
+// that they read; those that they write are its results. Kernels are not called: of theirs only the last two count.
 struct FunctionShape {
   std::vector<int64_t> words;  // places in bank 0
   std::vector<machine::Register> passed;
   std::vector<machine::Register> returned;
   // Whether a kernel that runs it asks which threads of a warp are together: then threads wait at convergence barriers.
   bool meets = false;
+  // Of a kernel: functions call themselves, or through pointers, so that nobody knows how large its stack becomes.
+  bool calls_without_end = false;
 };
 
 struct MachineContext {

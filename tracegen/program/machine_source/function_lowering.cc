@@ -31,6 +31,8 @@ using machine::Register;
 
 constexpr uint64_t kUpperHalf = ~uint64_t{0xffff'ffff};
 constexpr uint64_t kStackAlignment = 16;
+// On a card the program says how much that is (cudaLimitStackSize). Here it is half of a thread's local memory.
+constexpr uint64_t kStackOfUnknownCalls = 256 << 10;
 
 class Lowering {
  public:
@@ -74,7 +76,8 @@ class Lowering {
   // Local memory of the thread: the stack of the kernel and of all that it calls.
   void BeginKernel() {
     const machine::CodeSection& section = in_.SectionOf(index_);
-    const uint64_t wanted = std::max(section.stack_bytes, section.frame_bytes);
+    uint64_t wanted = std::max(section.stack_bytes, section.frame_bytes);
+    if (in_.shapes[index_].calls_without_end) wanted += kStackOfUnknownCalls;
     const uint64_t bytes = (wanted + kStackAlignment - 1) / kStackAlignment * kStackAlignment;
     Value* window = b_.getInt64(0);
     Value* end = b_.getInt64(0);

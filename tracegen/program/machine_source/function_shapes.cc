@@ -24,6 +24,7 @@ struct Touched {
   std::set<uint32_t> callees;
   bool calls_pointers = false;
   bool meets = false;
+  bool calls_without_end = false;
 
   size_t size() const { return all.size() + written.size() + words.size(); }
 };
@@ -37,22 +38,32 @@ bool MeetsWarp(const machine::Instruction& instruction) {
   return std::find(std::begin(kMeet), std::end(kMeet), opcode) != std::end(kMeet);
 }
 
-// Of the functions that a kernel runs, all meet if one does: what they are together for goes through calls.
-void SpreadMeetings(const machine::MachineProgram& program, std::vector<Touched>& all) {
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (!program.functions[i].is_kernel) continue;
-    std::set<uint32_t> run = {static_cast<uint32_t>(i)};
-    std::vector<uint32_t> due(run.begin(), run.end());
-    bool meets = false;
-    while (!due.empty()) {
-      const Touched& one = all[due.back()];
-      due.pop_back();
-      meets |= one.meets;
-      for (const uint32_t callee : one.callees) {
-        if (run.insert(callee).second) due.push_back(callee);
-      }
+// What calls lead to from these functions on, themselves included only if a call does.
+std::set<uint32_t> CalledFrom(const std::vector<Touched>& all, std::vector<uint32_t> due) {
+  std::set<uint32_t> called;
+  while (!due.empty()) {
+    const uint32_t caller = due.back();
+    due.pop_back();
+    for (const uint32_t callee : all[caller].callees) {
+      if (called.insert(callee).second) due.push_back(callee);
     }
-    for (const uint32_t function : run) all[function].meets |= meets;
+  }
+  return called;
+}
+
+// Of the functions that a kernel runs, all meet if one does: who is together stays so through calls.
+void LookAtCalls(const machine::MachineProgram& program, std::vector<Touched>& all) {
+  for (uint32_t i = 0; i < all.size(); ++i) {
+    if (!program.functions[i].is_kernel) continue;
+    const std::set<uint32_t> called = CalledFrom(all, {i});
+    bool meets = all[i].meets;
+    for (const uint32_t function : called) {
+      meets |= all[function].meets;
+      all[i].calls_without_end |= all[function].calls_pointers || CalledFrom(all, {function}).contains(function);
+    }
+    all[i].calls_without_end |= all[i].calls_pointers;
+    all[i].meets = meets;
+    for (const uint32_t function : called) all[function].meets |= meets;
   }
 }
 
@@ -104,7 +115,7 @@ std::vector<FunctionShape> ShapesOf(const machine::MachineProgram& program) {
     all[i].callees.insert(pointed.begin(), pointed.end());
     for (const uint32_t callee : pointed) all[callee].callees.insert(pointed.begin(), pointed.end());
   }
-  SpreadMeetings(program, all);
+  LookAtCalls(program, all);
   for (bool grew = true; grew;) {
     grew = false;
     for (Touched& one : all) {
@@ -119,7 +130,8 @@ std::vector<FunctionShape> ShapesOf(const machine::MachineProgram& program) {
   }
   std::vector<FunctionShape> shapes;
   for (const Touched& one : all) {
-    shapes.push_back({{one.words.begin(), one.words.end()}, AsList(one.all), AsList(one.written), one.meets});
+    shapes.push_back(
+        {{one.words.begin(), one.words.end()}, AsList(one.all), AsList(one.written), one.meets, one.calls_without_end});
   }
   return shapes;
 }

@@ -136,5 +136,49 @@ N: shfl.sync.bfly.b32 %r10, %r4, 1, 31, 0xffffffff; st.global.u32 [%d], %r10;
        }));
 }
 
+// Functions that call themselves, as deep as each thread wants. They keep their caller's barrier on the stack.
+TEST_F(MachineConstructsTest, FunctionsCallThemselves) {
+  Both(R"(
+.func (.param .b32 r) fib(.param .b32 n) {
+  .reg .b32 %x<4>; .reg .pred %q; ld.param.b32 %x0, [n]; setp.lt.u32 %q, %x0, 2; @%q bra END;
+  sub.u32 %x1, %x0, 1;
+  { .param .b32 a; .param .b32 g; st.param.b32 [a], %x1; call (g), fib, (a); ld.param.b32 %x2, [g]; }
+  sub.u32 %x1, %x0, 2;
+  { .param .b32 a; .param .b32 g; st.param.b32 [a], %x1; call (g), fib, (a); ld.param.b32 %x3, [g]; }
+  add.u32 %x0, %x2, %x3;
+END: st.param.b32 [r], %x0; ret;
+}
+.func (.param .b32 r) odd(.param .b32 n);
+.func (.param .b32 r) even(.param .b32 n) {
+  .reg .b32 %x<4>; .reg .pred %q; ld.param.b32 %x0, [n]; mov.u32 %x2, 1; setp.eq.u32 %q, %x0, 0; @%q bra END;
+  sub.u32 %x1, %x0, 1;
+  { .param .b32 a; .param .b32 g; st.param.b32 [a], %x1; call (g), odd, (a); ld.param.b32 %x2, [g]; }
+  add.u32 %x2, %x2, 2;
+END: st.param.b32 [r], %x2; ret;
+}
+.func (.param .b32 r) odd(.param .b32 n) {
+  .reg .b32 %x<4>; .reg .pred %q; ld.param.b32 %x0, [n]; mov.u32 %x2, 0; setp.eq.u32 %q, %x0, 0; @%q bra END;
+  sub.u32 %x1, %x0, 1;
+  { .param .b32 a; .param .b32 g; st.param.b32 [a], %x1; call (g), even, (a); ld.param.b32 %x2, [g]; }
+  add.u32 %x2, %x2, 2;
+END: st.param.b32 [r], %x2; ret;
+}
+)",
+       R"(
+  and.b32 %r4, %r0, 7; mul.lo.u32 %r5, %r0, 9; mov.u32 %r9, 0; setp.eq.u32 %p0, %r4, 3; @%p0 bra N;
+  { .param .b32 a; .param .b32 g; st.param.b32 [a], %r4; call (g), fib, (a); ld.param.b32 %r6, [g]; }
+  { .param .b32 a; .param .b32 g; st.param.b32 [a], %r5; call (g), even, (a); ld.param.b32 %r7, [g]; }
+  add.u32 %r9, %r6, %r7;
+N: shfl.sync.bfly.b32 %r8, %r9, 1, 31, 0xffffffff; st.global.v2.u32 [%d], {%r9, %r8};
+)",
+       [](uint32_t t) {
+         const uint32_t fibonacci[] = {0, 1, 1, 2, 3, 5, 8, 13};
+         const auto of = [&](uint32_t i) {
+           return i % 8 == 3 ? 0.0 : fibonacci[i % 8] + 2.0 * 9 * i + (i % 2 == 0 ? 1 : 0);
+         };
+         return std::vector<double>{of(t), of(t ^ 1)};
+       });
+}
+
 }  // namespace
 }  // namespace heddle::tracegen
