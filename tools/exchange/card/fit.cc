@@ -23,8 +23,6 @@ namespace {
 using machine::v1::OperationTiming;
 using trace::v1::OpClass;
 
-constexpr double kHertzPerMegahertz = 1e6;
-
 class Fitter {
  public:
   Fitter(const machine::v1::Machine& base, const std::string& name, const HardwareVisit& visit)

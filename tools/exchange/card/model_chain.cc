@@ -38,11 +38,6 @@ absl::StatusOr<uint64_t> Cycles(const machine::v1::Machine& machine, const Chain
   return result.total().cycles();
 }
 
-absl::StatusOr<machine::v1::Hierarchy> HierarchyOf(const machine::v1::Machine& machine) {
-  if (machine.memory().has_hierarchy()) return machine.memory().hierarchy();
-  return absl::InvalidArgumentError(absl::StrCat("machine ", machine.name(), " has no memory hierarchy to fit"));
-}
-
 Chain Loads(v1::MemorySpace space) {
   Chain chain;
   chain.space = space;
@@ -50,6 +45,11 @@ Chain Loads(v1::MemorySpace space) {
 }
 
 }  // namespace
+
+absl::StatusOr<machine::v1::Hierarchy> HierarchyOf(const machine::v1::Machine& machine) {
+  if (machine.memory().has_hierarchy()) return machine.memory().hierarchy();
+  return absl::InvalidArgumentError(absl::StrCat("machine ", machine.name(), " has no memory hierarchy"));
+}
 
 absl::StatusOr<Chain> L1Chain(const machine::v1::Machine& machine) {
   HEDDLE_ASSIGN_OR_RETURN(const machine::v1::Hierarchy memory, HierarchyOf(machine));

@@ -36,6 +36,9 @@ absl::StatusOr<Chain> AtomicChain(const machine::v1::Machine& machine, trace::v1
 absl::StatusOr<Chain> ClusterChain(const machine::v1::Machine& machine);
 Chain OperationChain(trace::v1::OpClass op, const std::string& mnemonic);
 
+// The machine's memory beyond the core. InvalidArgument: it has fixed latencies.
+absl::StatusOr<machine::v1::Hierarchy> HierarchyOf(const machine::v1::Machine& machine);
+
 // Cycles from one instruction of the chain to the next, as the machine's replay has them: a replay of all instructions
 // less one of the warm-up, by their number. Errors: those of the replay; no room for a temporary file.
 absl::StatusOr<double> CyclesPerLink(const machine::v1::Machine& machine, const Chain& chain);

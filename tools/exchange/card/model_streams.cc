@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "tools/exchange/card/model_chain.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::tools {
@@ -16,16 +17,10 @@ constexpr uint64_t kVectorBytes = 16;  // of a thread's load
 constexpr uint32_t kMostThreads = 1024;
 // Of a thread: loads that are started before the first result is used.
 constexpr uint32_t kTogether = 4;
-constexpr double kHertzPerMegahertz = 1e6;
 // Some ten times what a card takes: a machine with a clock that is far too slow would replay for hours.
 constexpr uint64_t kMostCycles = 1'000'000;
 
 uint32_t ThreadsOfBlock(const Machine& machine) { return std::min(kMostThreads, machine.core().max_threads()); }
-
-absl::StatusOr<machine::v1::Hierarchy> HierarchyOf(const Machine& machine) {
-  if (machine.memory().has_hierarchy()) return machine.memory().hierarchy();
-  return absl::InvalidArgumentError(absl::StrCat("machine ", machine.name(), " has no memory hierarchy"));
-}
 
 uint64_t L2Bytes(const machine::v1::Hierarchy& memory) {
   const machine::v1::Cache& cache = memory.l2().cache();

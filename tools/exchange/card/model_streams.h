@@ -11,6 +11,8 @@
 
 namespace heddle::tools {
 
+inline constexpr double kHertzPerMegahertz = 1e6;
+
 // Cycles of the kernel less those of its first `warm_up` instructions alone. Errors: as ReplaySynthetic.
 absl::StatusOr<uint64_t> CyclesBehind(const machine::v1::Machine& machine, const SyntheticKernel& kernel,
                                       uint64_t warm_up);
