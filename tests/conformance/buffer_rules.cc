@@ -83,8 +83,12 @@ std::string CheckDependences(const LoggedLaunch& run) {
 std::string CheckUnits(const LoggedLaunch& run) {
   const machine::v1::Core& core = run.machine->core();
   const ReferenceUnits timing(core);
-  std::map<std::pair<uint32_t, int>, std::vector<Cycle>> busy_until;  // by SM and class of units
-  std::map<uint32_t, Cycle> memory_until;                             // by SM
+  struct Unit {
+    Cycle until = 0;                 // its input is taken
+    const IssueEntry* by = nullptr;  // by whom
+  };
+  std::map<std::pair<uint32_t, int>, std::vector<Unit>> all_units;  // by SM and class
+  std::map<uint32_t, Cycle> memory_until;                           // by SM
   for (const IssueEntry& issue : run.issues) {
     const v1::Instruction& instruction = run.program->instruction(issue.lanes[0].pc);
     if (IsAccess(instruction)) {
@@ -94,11 +98,15 @@ std::string CheckUnits(const LoggedLaunch& run) {
       continue;
     }
     const UnitNeed need = timing.NeedOf(&instruction, LanesOf(issue));
-    std::vector<Cycle>& busy = busy_until[{issue.sm, need.unit}];
-    busy.resize(timing.CountOf(need.unit));
-    const auto free = std::min_element(busy.begin(), busy.end());
-    if (free == busy.end() || issue.cycle < *free) return issue.Text() + ": all units of its class are taken";
-    *free = issue.cycle + need.input_cycles;
+    std::vector<Unit>& units = all_units[{issue.sm, need.unit}];
+    units.resize(timing.CountOf(need.unit));
+    const auto free = std::ranges::min_element(units, {}, &Unit::until);
+    if (free == units.end()) return issue.Text() + ": there is no unit of its class";
+    if (issue.cycle < free->until) {
+      return issue.Text() + ": all units of its class are taken, the first one until cycle " +
+             std::to_string(free->until) + " by " + free->by->Text();
+    }
+    *free = {issue.cycle + need.input_cycles, &issue};
   }
   return {};
 }
