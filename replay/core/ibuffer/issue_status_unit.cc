@@ -116,7 +116,10 @@ IssueStatus IssueStatusUnit::StatusOf(SlotId slot, const WarpEntry& warp) const 
   }
   const auto offered = [&](WarpClass state) { return status(state).Offered(); };
   const bool not_ready_yet = state_.one_in_flight && sm_.run.now < warp.ready_at;
-  if (sm_.formation.inserted(slot) != 0) return offered(not_ready_yet ? WarpClass::kFetch : WarpClass::kStructural);
+  if (sm_.formation.inserted(slot) != 0) {
+    const WarpClass state = not_ready_yet ? WarpClass::kFetch : WarpClass::kStructural;
+    return offered(state).Needs(state_.setup.table.inserted().unit);
+  }
   const Pc pc = warps.position[slot].pc();
   // Waits for the warps of another block, as at a barrier.
   if (sm_.context.by_warp && sm_.SharedHeld(slot, sm_.steps[pc])) return offered(WarpClass::kBarrier);
