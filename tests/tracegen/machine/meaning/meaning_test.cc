@@ -306,7 +306,7 @@ TEST(FloatMeaning, ExtremesOfThreeHalves) {
 
 TEST(Meanings, WhatIsNotKnownIsRefused) {
   EXPECT_EQ(Execute("IADD3 R0, R1.B1, RZ, RZ", {{"R1", 1}}).failure, "the part of a register");
-  EXPECT_EQ(MeaningOf(*ParseInstruction("WARPSYNC.OTHER R1")), nullptr);
+  EXPECT_EQ(MeaningOf(*ParseInstruction("PREEXIT")), nullptr);
   // What of a NaN the assembler has not been seen to ask for.
   EXPECT_EQ(Execute("F2I.TRUNC R0, R1", {{"R1", 0x3f800000}}).failure, "what this makes of a NaN");
   EXPECT_EQ(Execute("F2I.S64.TRUNC R0, R2", {{"R2", 0x3f800000}}).failure, "");
