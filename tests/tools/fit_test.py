@@ -232,7 +232,9 @@ class Fit(CommandTest):
             ("latency_vote", {}, [21.3]),
         ]
         machine, notes = self.fit(with_settings(settings))
-        self.assertRegex(notes, r"latency_atomic_shared: 32\.\d cycles on the machine, 23\.\d before, 32\.2 on the card")
+        self.assertRegex(
+            notes, r"latency_atomic_shared: 32\.\d cycles on the machine, 23\.\d before, 32\.2 on the card"
+        )
         self.assertRegex(notes, r"latency_atomic_global: 48[23]\.\d cycles on the machine, 2\d\d\.\d before, 483\.2 on")
         self.assertEqual(machine["memory"]["hierarchy"]["shared"]["atomic_cycles"], 9)
         vote = [one for one in machine["core"]["units"]["timing"] if one["operation"] == "VOTE"]

@@ -234,7 +234,9 @@ class NewPolicy(CommandTest):
         self.assertEqual(set(targets), {"cta_groups.cc", "cta_groups_test.cc", "my_fetch.cc", "my_fetch_test.cc"})
         for name, command in targets.items():
             is_test = name.endswith("_test.cc")
-            self.assertIn(f"outside_{name.removesuffix('.cc')}.dir" if is_test else "heddle_outside_policies.dir", command)
+            self.assertIn(
+                f"outside_{name.removesuffix('.cc')}.dir" if is_test else "heddle_outside_policies.dir", command
+            )
             if name.endswith("_test.cc"):
                 continue
             words = [word.replace(str(build), str(BUILD)) for word in shlex.split(command)]  # the generated headers
