@@ -221,7 +221,8 @@ IssueTable::IssueTable(const trace::Program& program, std::span<const Step> step
   NumberRegisters(program);
   if (by_control_bits_) words_per_step_ = 1;  // and empty
   words_.resize(steps.size() * words_per_step_);
-  const absl::flat_hash_set<uint32_t> read = ReadRegisters(program);
+  const absl::flat_hash_set<uint32_t> read =
+      core.reductions() ? ReadRegisters(program) : absl::flat_hash_set<uint32_t>();
   for (Pc pc = 0; pc < steps.size(); ++pc) {
     const trace::v1::Instruction& instruction = program.instruction(pc);
     const Step& step = steps[pc];

@@ -6,22 +6,12 @@
 #include <vector>
 
 #include "replay/warps/formation.h"
+#include "tests/replay/warps/four_lanes.h"
 
 namespace heddle::replay {
 namespace {
 
 using testing::HasSubstr;
-
-constexpr Position kEntry(0, 0);
-
-Lanes Home(const std::vector<ThreadId>& threads) {
-  Lanes lanes;
-  for (const ThreadId thread : threads) {
-    lanes.mask |= LaneMask{1} << (thread % 4);
-    lanes.thread[thread % 4] = thread;
-  }
-  return lanes;
-}
 
 // Threads 0 to 7 are of block 0, 8 to 15 of block 1; each block has a port of its own.
 class BoundBlocksTest : public testing::Test {

@@ -7,23 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "tests/replay/warps/four_lanes.h"
+
 namespace heddle::replay {
 namespace {
 
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-constexpr Position kEntry(0, 0);
-
-Lanes Home(const std::vector<ThreadId>& threads) {
-  Lanes lanes;
-  for (const ThreadId thread : threads) {
-    lanes.mask |= LaneMask{1} << (thread % 4);
-    lanes.thread[thread % 4] = thread;
-  }
-  return lanes;
-}
 
 // Two hardware warps of four threads at the entry, unassigned.
 class FormationTest : public testing::Test {
